@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 import type { Way } from '../../support/cdp/two-ways.ts';
-import { expect, test } from '../../support/cdp/warm-ways.ts';
+import { expect, test } from './warm-ways.ts';
 
 /** When something fails, or differs from the last time, a test sees the same as without `ahead`. */
 

@@ -5,7 +5,7 @@ import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
 import { differences } from '../../support/cdp/request-table.ts';
-import { BEHAVIOURS, observeWebSockets } from '../../support/cdp/websocket-table.ts';
+import { BEHAVIOURS, observeWebSockets } from './websocket-table.ts';
 
 /** Without options, the browser reaches this machine itself. */
 const WAYS: Readonly<Record<string, TransportOptions>> = {

@@ -3,7 +3,7 @@ import type { LeasedBrowser } from '../../../src/broker/rpc/messages/protocol.ts
 import { connectPlaywright } from '../../../src/clients/playwright/connection.ts';
 import { startDevServer } from '../../support/cdp/dev-server.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
-import { startSlowLink } from '../../support/cdp/slow-link.ts';
+import { startSlowLink } from './slow-link.ts';
 
 /**
  * Responses that go to the browser for its pages use the test machine's uplink, in base64, and delay the liveness

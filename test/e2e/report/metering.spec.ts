@@ -1,11 +1,11 @@
 import { pathToFileURL } from 'node:url';
 import { bytes } from '../../../src/report/summary/format.ts';
-import { BIG_BYTES, startCountingSite } from '../../support/e2e/counting-site.ts';
-import { startFigureProxy } from '../../support/e2e/figure-proxy.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments } from '../../support/e2e/run-playwright.ts';
 import { ASSET_BYTES } from '../../support/e2e/site.ts';
 import type { SuiteRun } from '../../support/e2e/suite-run.ts';
+import { BIG_BYTES, startCountingSite } from './counting-site.ts';
+import { startFigureProxy } from './figure-proxy.ts';
 
 /** Which bytes belong to which test, and the service's figures of a session. */
 

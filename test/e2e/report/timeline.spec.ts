@@ -5,9 +5,9 @@ import { timelinePage } from 'poolwright/reporter';
 import type { RunRecord, TestRecord } from '../../../src/record/run-record.ts';
 import { violationsOn } from '../../support/accessibility.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
-import { drawnRecord } from '../../support/e2e/timelines.ts';
 import { fullLength } from '../../support/property-runs.ts';
 import { aRecord, aSession, aTest, at } from '../../support/unit/records.ts';
+import { drawnRecord } from './timelines.ts';
 
 /** The timeline page in a real browser, loaded from its file. */
 

@@ -1,6 +1,6 @@
-import { FINGERPRINT, type Fingerprint, startLookingGlass, untouched } from '../../support/e2e/fingerprint.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { wrappedConfig } from '../../support/e2e/suites.ts';
+import { FINGERPRINT, type Fingerprint, startLookingGlass, untouched } from './fingerprint.ts';
 
 const test = base.extend<{ glass: Awaited<ReturnType<typeof startLookingGlass>> }>({
   glass: async ({}, use) => {

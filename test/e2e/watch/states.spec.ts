@@ -5,7 +5,7 @@ import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { fullLength } from '../../support/property-runs.ts';
 import { scene } from '../../support/watch/scenes.ts';
 import { ScriptedRun, ScriptedRuns } from '../../support/watch/scripted-runs.ts';
-import { addRun, STATES, showPictures } from '../../support/watch/states.ts';
+import { addRun, STATES, showPictures } from './states.ts';
 
 /**
  * The page of `poolwright watch` in every state, light and dark, on desktops and phones: accessible, and without

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { createSessionRequest } from '../../../src/service/schemas/session.ts';
 import { Api } from '../../support/emulator/api.ts';
-import { createBodies, goodBodies } from '../../support/emulator/create-bodies.ts';
 import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { startEmulatorProcess } from '../../support/emulator-process.ts';
 import { isRunning } from '../../support/processes.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
+import { createBodies, goodBodies } from './create-bodies.ts';
 
 /**
  * Section 4.2 of the service document, and 404 as section 7 requires for dedicated addresses. No body may get a 500.

@@ -1,7 +1,7 @@
 import { chromium } from 'playwright-core';
 import puppeteer from 'puppeteer-core';
-import { curl, hasCurl } from '../../support/emulator/curl.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
+import { curl, hasCurl } from './curl.ts';
 
 /** Third-party clients, whose expectations of a hosted browser are not ours. */
 

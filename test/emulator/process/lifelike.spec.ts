@@ -2,7 +2,7 @@ import type { CDPSession } from '@playwright/test';
 import { LinkDirection } from '../../../src/emulator/cdp/link-direction.ts';
 import { seededRandom } from '../../../src/emulator/faults/random.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
-import { socketPair } from '../../support/emulator/socket-pair.ts';
+import { socketPair } from './socket-pair.ts';
 
 const stub = { browser: 'stub' } as const;
 

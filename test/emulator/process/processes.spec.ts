@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline';
 import { describeChromiums } from '../../../src/emulator/chromium/choose-chromium.ts';
 import { findChromiums } from '../../../src/emulator/chromium/find-chromium.ts';
 import { Api } from '../../support/emulator/api.ts';
-import { type BuiltEntries, buildEntries } from '../../support/emulator/built-entries.ts';
 import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { isRunning } from '../../support/processes.ts';
 import { probeExtension } from '../../support/zip.ts';
+import { type BuiltEntries, buildEntries } from './built-entries.ts';
 
 interface Started {
   child: ChildProcess;

@@ -11,7 +11,7 @@ import { Api } from '../../support/emulator/api.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { handshake } from '../../support/emulator/handshake.ts';
 import { ManualClock } from '../../support/emulator/manual-clock.ts';
-import { rawRequest } from '../../support/emulator/raw-request.ts';
+import { rawRequest } from './raw-request.ts';
 
 /**
  * One block for each security guarantee of the emulator. Other specs cover the rest:

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { commandLine, refusal, unknownPart } from '../../support/docs/command-line.ts';
 import { type CodeBlock, codeIn, docsPages, ROOT } from '../../support/docs/pages.ts';
-import { commandsOf } from '../../support/docs/shell.ts';
+import { commandLine, refusal, unknownPart } from './command-line.ts';
+import { commandsOf } from './shell.ts';
 
 /** What the README and docs/ tell a reader to type. */
 

@@ -21,9 +21,9 @@ import { adviceOn } from '../../../src/report/timeline/advice-data.ts';
 import type { TimelineData } from '../../../src/report/timeline/data.ts';
 import { timelineData } from '../../../src/report/timeline/timeline-data.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { flawOf, hostileRecord, hostileWholeRun } from '../../support/unit/hostile-records.ts';
 import { aRecord, aSession, aTest } from '../../support/unit/records.ts';
 import { test } from '../../support/unit/reporter-fixtures.ts';
+import { flawOf, hostileRecord, hostileWholeRun } from './hostile-records.ts';
 
 /**
  * Records may come from untrusted sources: shards, artifacts of forks. Whatever they contain, each printed line is one

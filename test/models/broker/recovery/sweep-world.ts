@@ -7,8 +7,8 @@ import { type LedgerContent, parseLedger } from '../../../../src/broker/ledger/l
 import type { Log } from '../../../../src/broker/log/log.ts';
 import { sweep } from '../../../../src/broker/recovery/sweep.ts';
 import { leasePlan } from '../../../../src/options/lease-plan.ts';
-import { foreignLedger, foreignNote } from '../../../support/unit/broker/foreign-things.ts';
 import { type ScriptedSession, ScriptedWorkspace } from '../../../support/unit/broker/scripted-workspace.ts';
+import { foreignLedger, foreignNote } from './foreign-things.ts';
 import { checkClocks, checkGone, checkLedgers, checkTouched } from './sweep-checks.ts';
 import { type Eyes, judge, seenSessions } from './sweep-rules.ts';
 import type { Step } from './sweep-steps.ts';

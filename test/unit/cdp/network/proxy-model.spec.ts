@@ -3,7 +3,7 @@ import { test } from '@playwright/test';
 import fc from 'fast-check';
 import { anyText } from '../../../support/any-text.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
-import { LISTED_ORIGIN, ScriptedBrowser } from '../../../support/unit/cdp/scripted-browser.ts';
+import { LISTED_ORIGIN, ScriptedBrowser } from './scripted-browser.ts';
 
 const TYPES = ['page', 'iframe', 'service_worker', 'worker'] as const;
 const index = fc.nat({ max: 5 });

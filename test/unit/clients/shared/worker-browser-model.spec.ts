@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { WorkerBrowser } from '../../../../src/clients/shared/worker-browser.ts';
 import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
-import { before, ScriptedParts, type Session } from '../../../support/unit/worker-parts.ts';
+import { before, ScriptedParts, type Session } from './worker-parts.ts';
 
 /**
  * A worker's browser in thousands of histories: tests that begin, share contexts, open several at once and are

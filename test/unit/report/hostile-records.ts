@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { holdEnds, runners, testStatuses } from '../../../src/record/enums.ts';
 import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
-import { anyText } from '../any-text.ts';
+import { anyText } from '../../support/any-text.ts';
 
 /** Records that match the schema, but are designed to harm their readers. */
 

@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import type { BrowserContext, BrowserContextOptions, Frame, Page, WebSocket } from '@playwright/test';
 import { WebSocketServer } from 'ws';
-import { selfSigned } from './dev-server.ts';
+import { selfSigned } from '../../support/cdp/dev-server.ts';
 
 /** How long an observation may take, in ms. */
 const PATIENCE_MS = 10_000;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'tsup';
 import { shared } from '../../../tsup.config.ts';
 
-const root = new URL('../../../', import.meta.url);
+const root = new URL('../../..', import.meta.url);
 
 export interface BuiltEntries {
   emulatorMain: string;

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { anyText } from '../any-text.ts';
+import { anyText } from '../../support/any-text.ts';
 
 /** Bodies of a create, as JSON texts: valid ones, valid ones with an error, and garbage. */
 

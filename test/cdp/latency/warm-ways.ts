@@ -1,8 +1,8 @@
 import { test as base } from '@playwright/test';
 import { openTransport } from '../../../src/cdp/pipeline.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import { Api } from '../emulator/api.ts';
-import { connectWay, startGreeting, type Way } from './two-ways.ts';
+import { connectWay, startGreeting, type Way } from '../../support/cdp/two-ways.ts';
+import { Api } from '../../support/emulator/api.ts';
 
 const ROUND_TRIP_MS = 10;
 

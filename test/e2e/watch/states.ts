@@ -1,5 +1,5 @@
 import type { FinishedTest, RunView, SlotView } from '../../../src/broker/rpc/view.ts';
-import { aFinishedTest, aSlot, ScriptedRun, type ScriptedRuns } from './scripted-runs.ts';
+import { aFinishedTest, aSlot, ScriptedRun, type ScriptedRuns } from '../../support/watch/scripted-runs.ts';
 
 /** What a run can look like on the watch page. */
 export type State = 'running' | 'waiting' | 'failed' | 'on hold' | 'finished';

@@ -1,10 +1,10 @@
-import type { LeasedBrowser } from '../../../src/broker/rpc/messages/protocol.ts';
-import type { LeasedConnection } from '../../../src/clients/shared/connection/leased-connection.ts';
-import type { Loss } from '../../../src/clients/shared/connection/loss.ts';
-import type { WorkerBroker, WorkerBrowserOptions } from '../../../src/clients/shared/worker-browser.ts';
-import { LeaseError } from '../../../src/errors.ts';
-import type { LeasePlan } from '../../../src/options/lease-plan.ts';
-import { FakeClock } from './broker/fake-clock.ts';
+import type { LeasedBrowser } from '../../../../src/broker/rpc/messages/protocol.ts';
+import type { LeasedConnection } from '../../../../src/clients/shared/connection/leased-connection.ts';
+import type { Loss } from '../../../../src/clients/shared/connection/loss.ts';
+import type { WorkerBroker, WorkerBrowserOptions } from '../../../../src/clients/shared/worker-browser.ts';
+import { LeaseError } from '../../../../src/errors.ts';
+import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
+import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 
 /** The broker and the connections of one worker, which act only when the test tells them to. */
 

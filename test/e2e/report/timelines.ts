@@ -1,6 +1,6 @@
 import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
 import { proxiedBytesOf } from '../../../src/record/session-record.ts';
-import { aRecord, aSession, aTest, at } from '../unit/records.ts';
+import { aRecord, aSession, aTest, at } from '../../support/unit/records.ts';
 
 /** Generated records for a timeline. The same numbers give the same record. */
 
