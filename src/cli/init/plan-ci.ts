@@ -21,7 +21,7 @@ export type CiProvider = keyof typeof PROVIDERS;
 export const CI_PROVIDERS = Object.keys(PROVIDERS) as CiProvider[];
 
 /** What a pipeline of this project needs to know. */
-export interface PipelineFacts {
+interface PipelineFacts {
   /** The package's directory in the repository, with `/`; empty: the repository's own. */
   directory: string;
   agent: Agent;
@@ -63,7 +63,7 @@ export function planCi(
  * `#else` or `#end` are for projects that have one.
  * @param whole false: the jobs alone, for a file that has others
  */
-export function pipeline(name: CiProvider, facts: PipelineFacts, whole: boolean): string[] {
+function pipeline(name: CiProvider, facts: PipelineFacts, whole: boolean): string[] {
   const values = { ...valuesOf(facts), WHOLE: whole ? 'yes' : '' };
   const template = readFileSync(join(distFile('cli.js'), '../../templates/ci', `${name}.yml`), 'utf8');
   const conditions: boolean[] = [];
