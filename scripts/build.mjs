@@ -63,7 +63,8 @@ function checkLazyLoads() {
  */
 function installIntoExamples() {
   rmSync(IN_EXAMPLES, { recursive: true, force: true });
-  for (const path of ['package.json', 'schemas', DIRECTORY]) cpSync(path, join(IN_EXAMPLES, path), { recursive: true });
+  for (const path of ['package.json', 'schemas', 'templates', DIRECTORY])
+    cpSync(path, join(IN_EXAMPLES, path), { recursive: true });
 }
 
 /**
