@@ -2,10 +2,10 @@ import { stripVTControlCharacters } from 'node:util';
 import { errorMessage } from '../../src/common/error-message.ts';
 import type { Consumer } from '../support/e2e/consumer.ts';
 import { test as base } from '../support/e2e/fixtures.ts';
-import { blowOf, type ChaosPlan, chaosPlan, traitsOf } from '../support/faults/chaos-plan.ts';
-import { CHAOS_MS, runChaos } from '../support/faults/chaos-run.ts';
-import { feasible } from '../support/faults/chaos-surroundings.ts';
-import { type ChaosResult, tally } from '../support/faults/chaos-tally.ts';
+import { blowOf, type ChaosPlan, chaosPlan, traitsOf } from './chaos/plan.ts';
+import { CHAOS_MS, runChaos } from './chaos/run.ts';
+import { feasible } from './chaos/surroundings.ts';
+import { type ChaosResult, tally } from './chaos/tally.ts';
 
 /**
  * Short suites with random faults, random surroundings and random deaths. However a run ends, no browser is left

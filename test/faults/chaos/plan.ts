@@ -1,6 +1,6 @@
 import type { EmulatorOptions, FaultRule } from 'poolwright/emulator';
-import { type Choices, choicesOf } from '../random-choices.ts';
-import { drawFaults, type Source } from './chaos-faults.ts';
+import { type Choices, choicesOf } from '../../support/random-choices.ts';
+import { drawFaults, type Source } from './faults.ts';
 
 /**
  * What happens to a process. `pause`: it freezes for a while; `pause-kill`: it freezes and is then killed; `hang`: it

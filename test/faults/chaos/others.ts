@@ -1,6 +1,6 @@
 import type { ServiceClient } from 'poolwright/client';
 import { sessionNote } from '../../../src/broker/browsers/session-note.ts';
-import type { ChaosPlan } from './chaos-plan.ts';
+import type { ChaosPlan } from './plan.ts';
 
 /** Foreign sessions and pools in the same workspace. A run must not change them. */
 export interface Others {

@@ -1,5 +1,5 @@
 import type { FaultRule } from 'poolwright/emulator';
-import type { Choices } from '../random-choices.ts';
+import type { Choices } from '../../support/random-choices.ts';
 
 /** Where a run's browsers come from; `embedded`: the run's own emulator, without a service outside the run. */
 export type Source = 'session' | 'pool' | 'pool-only' | 'run-pool' | 'embedded';

@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Consumer } from '../e2e/consumer.ts';
-import type { ChaosPlan, FullDisk } from './chaos-plan.ts';
+import type { Consumer } from '../../support/e2e/consumer.ts';
+import type { ChaosPlan, FullDisk } from './plan.ts';
 
 /** The surroundings of a run: its disk and its clock. */
 

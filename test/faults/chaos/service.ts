@@ -1,8 +1,8 @@
 import { ServiceClient } from 'poolwright/client';
-import { startService } from '../e2e/service.ts';
-import { type EmulatorProcess, startEmulatorProcess } from '../emulator-process.ts';
-import { send } from '../processes.ts';
-import type { ChaosPlan } from './chaos-plan.ts';
+import { startService } from '../../support/e2e/service.ts';
+import { type EmulatorProcess, startEmulatorProcess } from '../../support/emulator-process.ts';
+import { send } from '../../support/processes.ts';
+import type { ChaosPlan } from './plan.ts';
 import { type SlowWay, slowWayTo } from './slow-service.ts';
 
 /** The service of a random run, outside the run. */

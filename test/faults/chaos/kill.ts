@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect } from '../e2e/fixtures.ts';
-import { descendants } from '../e2e/process-tree.ts';
-import type { RunningCommand } from '../e2e/run-command.ts';
-import { isRunning, send } from '../processes.ts';
-import type { ChaosPlan, Victim } from './chaos-plan.ts';
+import { expect } from '../../support/e2e/fixtures.ts';
+import { descendants } from '../../support/e2e/process-tree.ts';
+import type { RunningCommand } from '../../support/e2e/run-command.ts';
+import { isRunning, send } from '../../support/processes.ts';
+import type { ChaosPlan, Victim } from './plan.ts';
 
 /** Longer than the 60 s that a worker may be silent, in ms. */
 const HUNG_WORKER_MS = 75_000;

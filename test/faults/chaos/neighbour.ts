@@ -1,8 +1,8 @@
-import type { Consumer } from '../e2e/consumer.ts';
-import type { RunningCommand } from '../e2e/run-command.ts';
-import { startPlaywright } from '../e2e/run-playwright.ts';
-import { suite } from '../e2e/suites.ts';
-import type { Neighbour } from './chaos-plan.ts';
+import type { Consumer } from '../../support/e2e/consumer.ts';
+import type { RunningCommand } from '../../support/e2e/run-command.ts';
+import { startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { suite } from '../../support/e2e/suites.ts';
+import type { Neighbour } from './plan.ts';
 
 /** A run of the same suite in the same directory. The other run must not touch its browsers. */
 

@@ -1,7 +1,7 @@
-import type { Consumer } from '../e2e/consumer.ts';
-import { suite, wrappedConfig } from '../e2e/suites.ts';
-import { NEIGHBOUR_FILES } from './chaos-neighbour.ts';
-import type { ChaosPlan } from './chaos-plan.ts';
+import type { Consumer } from '../../support/e2e/consumer.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { NEIGHBOUR_FILES } from './neighbour.ts';
+import type { ChaosPlan } from './plan.ts';
 
 /** Timeout of one test of a random run, in ms. */
 const TEST_MS = 40_000;

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Consumer } from '../e2e/consumer.ts';
-import { commandOf } from '../e2e/process-tree.ts';
-import type { Others } from './chaos-others.ts';
-import { type ChaosService, runningSessions } from './chaos-service.ts';
-import { LEDGERS } from './chaos-surroundings.ts';
+import type { Consumer } from '../../support/e2e/consumer.ts';
+import { commandOf } from '../../support/e2e/process-tree.ts';
+import type { Others } from './others.ts';
+import { type ChaosService, runningSessions } from './service.ts';
+import { LEDGERS } from './surroundings.ts';
 
 /** Functions that list what a run has left, one line each. */
 

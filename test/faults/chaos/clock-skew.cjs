@@ -2,7 +2,7 @@
  * Preloaded into every Node process of a run: from the time CHAOS_CLOCK_FROM on (ms since 1970, by the true clock), its
  * clock is wrong by CHAOS_CLOCK_SHIFT ms. Timers are not affected, as when a machine's clock is wrong or set.
  */
-require('../e2e/compile-cache.cjs'); // this file takes its place in NODE_OPTIONS
+require('../../support/e2e/compile-cache.cjs'); // this file takes its place in NODE_OPTIONS
 const childProcess = require('node:child_process');
 const { syncBuiltinESMExports } = require('node:module');
 
