@@ -18,7 +18,8 @@ const MAY_IMPORT = {
   // A separate server, and its protocol with workers.
   relay: ['cdp', 'options', ...BASE],
   clients: ['relay', 'film', 'record', 'broker', 'cdp', 'options', ...BASE],
-  report: ['record', 'broker', 'options', ...BASE],
+  forecast: ['record', 'broker', 'options', ...BASE],
+  report: ['forecast', 'record', 'broker', 'options', ...BASE],
   watch: ['broker', 'record', 'options', ...BASE],
   // The end of a run prints the summary when the reporter is not loaded.
   runners: ['report', 'clients', 'film', 'record', 'broker', 'options', 'service', ...BASE],
@@ -41,12 +42,12 @@ const FLOORS = {
   emulator: [
     ...['api-error', 'host-check', 'fault-rule', 'options', 'browser-spec', 'disk', 'cdp', 'chromium', 'extensions'],
     ...['egress', 'running-browser', 'browser-launcher', 'faults', 'state', 'http', 'routes', 'server'],
-    ...['stub', 'start', 'index', 'main'],
+    ...['start', 'index', 'main'],
   ],
+  forecast: ['test-files', 'remaining-tests'],
   report: [
     ...['summary', 'advice', 'timeline', 'live', 'html-report', 'publish', 'test-results', 'run-report'],
-    ...['run-reporter', 'test-files', 'first-workers', 'remaining-tests', 'watched-tests', 'broker-updates'],
-    ...['reporter', 'index'],
+    ...['run-reporter', 'watched-tests', 'broker-updates', 'reporter', 'index'],
   ],
   record: [
     ...['bounds', 'fields', 'enums', 'run-record', 'attachment', 'record-file', 'session-record', 'test-record'],

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { runPlaywright } from '../bench/runs/playwright-run.ts';
-import { startEmulator } from '../src/emulator/index.ts';
 import { makeConsumer } from '../test/support/e2e/consumer.ts';
+import { startStubEmulator } from '../test/support/stub/start.ts';
 import { type Check, type CheckedRun, checksOf, readCheckedRuns } from '../test/support/unit/advise/checked-runs.ts';
 
 /**
@@ -73,7 +73,7 @@ writeFileSync(
 );
 
 async function runSuite(config: string, { workers, shards }: { workers: number; shards: number }) {
-  const emulator = await startEmulator({ browser: 'stub', concurrentBrowsers: 16, ...START });
+  const emulator = await startStubEmulator({ concurrentBrowsers: 16, ...START });
   const consumer = await makeConsumer('latest');
   try {
     const { baseURL, apiKey } = emulator;

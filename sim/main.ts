@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { startEmulator } from '../src/emulator/index.ts';
 import { ServiceClient } from '../src/service/index.ts';
+import { startStubEmulator } from '../test/support/stub/start.ts';
 import { countApiCalls } from './api-calls.ts';
 import { type ShardResult, STARTS_WITHIN_MS, startShard } from './shard.ts';
 
@@ -42,8 +42,7 @@ for (const scenario of SCENARIOS) {
 await writeFile(new URL('../../../bench/results/simulation.md', import.meta.url), page(rows));
 
 async function simulate({ shards, workers, limit, pool, groups }: Scenario): Promise<string> {
-  const emulator = await startEmulator({
-    browser: 'stub',
+  const emulator = await startStubEmulator({
     concurrentBrowsers: limit,
     startDelay: START_MS,
     startJitter: START_MS / 2,

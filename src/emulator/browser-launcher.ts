@@ -29,6 +29,8 @@ const version = v.looseObject({ userAgent: v.string() });
 
 /** Starts Chromiums, and knows every one that is alive. */
 export class BrowserLauncher implements Launcher {
+  /** Each start is a second of a core. */
+  readonly warmStarts = 2;
   readonly #options: LauncherOptions;
   readonly #alive = new Set<BrowserProcess>();
   readonly #disks: BrowserDisks;

@@ -68,8 +68,8 @@ const emulatorOptions = z.strictObject({
    */
   balanceCents: z.int().default(100_000),
   /**
-   * Whether the accounts are enabled for extensions; if not, their endpoints respond with 403. Default true: an
-   * account at the service is enabled on request, and who tries out extensions here has asked.
+   * Whether the accounts may use extensions; if not, the extension endpoints respond with 403. Default true, although
+   * the service enables extensions on request.
    */
   extensionAccess: z.boolean().default(true),
   /** The addresses that `proxyUrl: 'dedicated://…'` may name, and `GET /v1/network/ips` lists. Default none. */
@@ -122,12 +122,6 @@ const emulatorOptions = z.strictObject({
     .min(0)
     .max(2 ** 32 - 1)
     .default(1),
-  /**
-   * What a session's browser is. Default `chromium`. `stub` is for tests that need hundreds of sessions and no page
-   * worth the name: an object in this process that speaks as much CDP as Playwright needs for a page with a title and
-   * script, without DOM, network and pictures. Given here only; no flag and no variable chooses it.
-   */
-  browser: z.enum(['chromium', 'stub']).default('chromium'),
   /** Takes one line of text per event of note; never holds a key, a `cdpUrl` or a proxy password. */
   onLog: z.custom<(line: string) => void>((value) => typeof value === 'function', 'must be a function').optional(),
 });

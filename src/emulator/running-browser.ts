@@ -24,6 +24,8 @@ export interface RunningBrowser {
 
 /** Starts browsers of one kind, and knows every one that is alive. */
 export interface Launcher {
+  /** How many warm browsers may start at once. */
+  readonly warmStarts: number;
   /** Resolves when the browser is CDP-ready. When it cannot be, or `signal` aborts first, nothing is left running. */
   launch(spec: BrowserSpec, signal: AbortSignal, files?: BrowserFiles): Promise<RunningBrowser>;
   /** Process IDs of the browsers alive now; each is also the ID of its process group. */

@@ -17,6 +17,9 @@ import { applyFault } from './server/faults.ts';
 import { type ListeningServer, listen } from './server/server.ts';
 import { EmulatorState } from './state/emulator-state.ts';
 
+/** Warm browsers that may start at once where a start mostly waits. */
+const WAITING_STARTS = 8;
+
 /** A running emulator. */
 export interface Emulator {
   /** Base address of its API: `http://127.0.0.1:<port>`, or that of the `host` it listens on. */
@@ -26,21 +29,26 @@ export interface Emulator {
   readonly port: number;
   /** Ends every browser in bounded time, removes the profiles and closes all sockets. May be called twice. */
   stop(): Promise<void>;
-  /** The Chromiums that its sessions run on. Null with `browser: 'stub'`. */
+  /** The Chromiums that its sessions run on. Null for the browsers of a test. */
   readonly chromiums: Chromiums | null;
   /** Process IDs of the Chromiums alive now; each leads a process group. */
   browserPids(): number[];
 }
 
-/**
- * Starts the service on this machine.
- * @param clock Time of durations, lease timeouts and ready ages; tests bring their own.
- */
-export async function startWithClock(options: EmulatorOptions, clock: Clock): Promise<Emulator> {
+/** What tests replace: the time of durations, lease timeouts and ready ages, and the browsers. */
+export interface Replacements {
+  clock?: Clock;
+  launcher?: Launcher;
+}
+
+/** Starts the service on this machine. */
+export async function startWith(
+  options: EmulatorOptions,
+  { clock = systemClock, launcher: given }: Replacements = {},
+): Promise<Emulator> {
   const settings = resolveOptions(options);
   const { log } = settings;
-  const chromiums = settings.browser === 'stub' ? null : await findChromiums(settings.chromium);
-  const browsers = chromiums === null ? await stubLauncher() : await chromiumLauncher(settings, chromiums);
+  const { browsers, chromiums } = given ? { browsers: given, chromiums: null } : await chromiumLauncher(settings);
   const launcher = new SlowLauncher(browsers, { ...settings, random: seededRandom(settings.seed, 'start-jitter') });
   const state = new EmulatorState(settings, launcher, clock);
   const faults = new FaultList([...settings.faults, ...randomErrors(settings.errorRate)], settings.seed);
@@ -92,17 +100,12 @@ function reachable(host: string): string {
   return name.includes(':') ? `[${name}]` : name;
 }
 
-/** Loaded on demand, because most users of the emulator do not need it. */
-async function stubLauncher(): Promise<Launcher> {
-  const { StubLauncher } = await import('./stub/stub-launcher.ts');
-  return new StubLauncher();
-}
-
-async function chromiumLauncher(settings: EmulatorSettings, chromiums: Chromiums): Promise<Launcher> {
+async function chromiumLauncher(settings: EmulatorSettings): Promise<{ browsers: Launcher; chromiums: Chromiums }> {
   const { allowLoopback, chromiumArgs: extraArguments, log } = settings;
+  const chromiums = await findChromiums(settings.chromium);
   for (const line of describeChromiums(chromiums)) log(`Chromium: ${line}`);
   const profiles = await ProfileDirectories.create();
-  return new BrowserLauncher({ chromiums, extraArguments, allowLoopback, profiles, log });
+  return { browsers: new BrowserLauncher({ chromiums, extraArguments, allowLoopback, profiles, log }), chromiums };
 }
 
 /**
@@ -116,7 +119,7 @@ async function chromiumLauncher(settings: EmulatorSettings, chromiums: Chromiums
  * process.env.POOLWRIGHT_API_KEY = emulator.apiKey;
  */
 export function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  return startWithClock(options, systemClock);
+  return startWith(options);
 }
 
 interface StartTimes {
@@ -143,6 +146,10 @@ class SlowLauncher implements Launcher {
     const wait = startDelay + random() * startJitter;
     if (wait > 0) await delay(wait, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
     return this.#launcher.launch(spec, signal, files);
+  }
+
+  get warmStarts(): number {
+    return this.#times.startDelay > 0 ? Math.max(this.#launcher.warmStarts, WAITING_STARTS) : this.#launcher.warmStarts;
   }
 
   pids(): number[] {

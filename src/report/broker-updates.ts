@@ -2,8 +2,7 @@ import type { FullConfig, Suite, TestCase, TestResult } from '@playwright/test/r
 import type { BrokerConnection } from '../broker/rpc/client.ts';
 import { connectInTime, LISTENS_WITHIN_MS } from '../broker/rpc/connect-in-time.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
-import { firstWorkers } from './first-workers.ts';
-import { RemainingTests } from './remaining-tests.ts';
+import { firstWorkers, RemainingTests } from '../forecast/remaining-tests.ts';
 import { WatchedTests } from './watched-tests.ts';
 
 /**

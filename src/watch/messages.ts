@@ -36,7 +36,7 @@ export interface PictureHeader {
 
 /** What a page sends. */
 export type PageMessage =
-  /** The slots that its reader sees, in place of the last message. */
+  /** The slots that its reader sees, which replace those of the last message. */
   | { type: 'demand'; slots: { run: string; slot: number; size: PictureSize }[] }
   /** The picture of this number has been drawn: the slot's next one may come. */
   | { type: 'shown'; number: number }

@@ -1,11 +1,11 @@
 /**
  * An emulator in a separate process, for suites that test it from outside:
- *   node test/support/emulator-process.mjs '{"browser":"stub","concurrentBrowsers":200}'
- * Prints one line of JSON (`baseURL`, `apiKey`, `pid`) and serves until its stdin ends, or SIGTERM. Needs `dist`.
+ *   node test/support/emulator-process.mjs '{"concurrentBrowsers":200}' [FILE]
+ * FILE: another module that exports `startEmulator`, in place of the built package's. Prints one line of JSON (`baseURL`, `apiKey`, `pid`) and serves until its stdin ends, or SIGTERM. Needs `dist`.
  */
 import { once } from 'node:events';
-import { startEmulator } from 'poolwright/emulator';
 
+const { startEmulator } = await import(process.argv[3] ?? 'poolwright/emulator');
 const emulator = await startEmulator(JSON.parse(process.argv[2] ?? '{}'));
 process.on('SIGINT', () => undefined); // the suite handles Ctrl-C
 process.stdout.write(`${JSON.stringify({ baseURL: emulator.baseURL, apiKey: emulator.apiKey, pid: process.pid })}\n`);

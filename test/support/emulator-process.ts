@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { builtStub } from './stub/built-stub.ts';
+import type { TestOptions } from './stub/start.ts';
 
 /** An emulator in a separate process. */
 export interface EmulatorProcess {
@@ -14,10 +15,10 @@ export interface EmulatorProcess {
 }
 
 /** Options that can be serialized: no functions. */
-type PlainOptions = Omit<EmulatorOptions, 'onLog'>;
+type PlainOptions = Omit<TestOptions, 'onLog'>;
 
 /**
- * Starts an emulator from the built package. It ends with this process at the latest, because its pipe closes then.
+ * Starts an emulator from the built package, or one with stubs from the sources. It ends with this process at the latest, because its pipe closes then.
  * @param env added to this process's environment
  */
 export async function startEmulatorProcess(
@@ -25,7 +26,9 @@ export async function startEmulatorProcess(
   env: Record<string, string> = {},
 ): Promise<EmulatorProcess> {
   const script = join(import.meta.dirname, 'emulator-process.mjs');
-  const child = spawn(process.execPath, [script, JSON.stringify(options)], {
+  const { browser, ...rest } = options;
+  const emulator = browser === 'stub' ? [await builtStub()] : [];
+  const child = spawn(process.execPath, [script, JSON.stringify(rest), ...emulator], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   });

@@ -14,7 +14,7 @@ export interface CdpClient {
   resume(): void;
 }
 
-/** A place that the browser has for one client. */
+/** One client's connection to the browser. */
 export interface CdpSeat {
   /** Connects the client. Its messages go to `receive` of the result. */
   take(client: CdpClient): { receive(message: Buffer): void };

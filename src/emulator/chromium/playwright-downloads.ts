@@ -33,8 +33,8 @@ const browsersFile = v.object({
 });
 
 /**
- * The Chromiums that Playwright has downloaded. It says itself where they are, but takes half a second to load for
- * that: so it is asked only where its documented directory and the list of browsers in its package do not tell.
+ * The Chromiums that Playwright has downloaded: found in its documented directory, by the list of browsers in its
+ * package. Only if that fails, Playwright itself is loaded and asked, which takes half a second.
  */
 export async function playwrightDownloads(environment: NodeJS.ProcessEnv = process.env): Promise<Downloads> {
   const manifest = packageFile();

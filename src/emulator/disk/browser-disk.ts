@@ -67,7 +67,7 @@ class SharedDisk implements BrowserDisk {
   }
 
   static async make(profileDirectory: string): Promise<SharedDisk> {
-    // Beside the profile, under a name as short as can be.
+    // Beside the profile, with a short name: the path of Chromium's socket has a limit.
     const temporary = join(dirname(profileDirectory), basename(profileDirectory).replace(/^.*-/, 't-'));
     await mkdir(temporary);
     return new SharedDisk(temporary);

@@ -21,7 +21,7 @@ export interface Command {
 /** One `mount`: how, from where, to where. */
 type Mount = readonly [how: '--bind' | '--rbind', from: string, to: string];
 
-/** Mounts what its first arguments say, up to `--`, and becomes the program behind that. */
+/** A shell script: mounts by the arguments before `--`, three for each mount, then executes the rest as a command. */
 const SCRIPT = 'while [ "$1" != -- ]; do mount "$1" "$2" "$3" || exit 1; shift 3; done; shift; exec "$@"';
 
 /**
@@ -72,7 +72,7 @@ export class OwnDisk {
   /** The command that starts a program on this disk. It becomes that program: its process is the program's. */
   wrap({ file, args, env }: Command): Command {
     const as = isRoot() ? [] : ['--user', '--map-root-user'];
-    // Mounting takes a user that is root in there; the browser is started as who it is.
+    // Only root may mount, so the user is mapped to root for that, and back for the browser.
     const { uid, gid } = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
     const asMyself = isRoot() ? [] : ['unshare', '--user', `--map-user=${uid}`, `--map-group=${gid}`, '--'];
     const inside = ['sh', '-c', SCRIPT, 'sh', ...this.#mounts.flat(), '--', ...asMyself, file, ...args];
@@ -85,17 +85,17 @@ export class OwnDisk {
   }
 }
 
-/** Makes another directory for the place of one, and says how what must stay visible gets into it. */
+/** Makes the directory that replaces a hidden one. Returns the mounts: of what stays visible in it, and its own. */
 async function replacement(hidden: string, other: string, visible: readonly string[]): Promise<Mount[]> {
   await mkdir(other);
   await chmod(other, 0o1777);
   const mounts: Mount[] = [];
   for (const path of visible.filter((each) => isInside(each, hidden))) {
-    const place = join(other, relative(hidden, path));
+    const target = join(other, relative(hidden, path));
     const isDirectory = (await stat(path)).isDirectory();
-    await mkdir(isDirectory ? place : dirname(place), { recursive: true });
-    if (!isDirectory) await writeFile(place, '');
-    mounts.push(['--bind', path, place]);
+    await mkdir(isDirectory ? target : dirname(target), { recursive: true });
+    if (!isDirectory) await writeFile(target, '');
+    mounts.push(['--bind', path, target]);
   }
   return [...mounts, ['--rbind', other, hidden]];
 }
@@ -104,7 +104,7 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** Outermost directories only: what is in one of them is hidden with it. */
+/** The directories to hide, without those inside another one, which are hidden with it. */
 async function hiddenDirectories(): Promise<string[]> {
   const here = await realpath(process.cwd());
   const wanted = new Set(['/tmp', await realpath(tmpdir()), ...(SYSTEM.test(here) ? [] : [here])]);

@@ -55,7 +55,7 @@ export class FaultList {
     this.add(rules);
   }
 
-  /** Appends rules; one whose `id` is in the list takes that one's place, and is counted afresh. */
+  /** Appends rules. One whose `id` is in the list replaces that rule, with new counts. */
   add(rules: readonly ResolvedFaultRule[]): void {
     for (const rule of rules) {
       const entry = this.#entry(rule);

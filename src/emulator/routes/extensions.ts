@@ -104,7 +104,7 @@ export function extensionRoutes() {
     });
 }
 
-/** Whether a request carries a file, and so no JSON. */
+/** Whether a request uploads a file instead of JSON. */
 export function isUpload(method: string, path: string): boolean {
   return (method === 'POST' || method === 'PUT') && /^\/v1\/browser\/extensions(\/|$)/.test(path);
 }

@@ -136,7 +136,7 @@ export class BrowserPool {
   }
 
   #serveWaiting(): void {
-    // One who is refused (the concurrency limit) leaves the browser to the next.
+    // If the concurrency limit refuses a request, the next one gets the browser.
     while (this.#warm.ready > 0 && this.#waiting.length > 0) this.#waiting.serveFirst(() => this.#leaseReady());
   }
 

@@ -59,7 +59,7 @@ export class BrowserSession {
     return this.#status;
   }
 
-  /** Whether it holds a place in the concurrency limit. */
+  /** Whether it counts towards the concurrency limit. */
   get isLive(): boolean {
     return this.#status === 'starting' || this.#status === 'active';
   }

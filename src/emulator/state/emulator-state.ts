@@ -7,9 +7,6 @@ import type { Launcher } from '../running-browser.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { Workspace } from './workspace.ts';
 
-/** Warm browsers that may start at once: each start is a second of a core, one that mostly waits is less. */
-const WARM_STARTS = { chromium: 2, delayed: 8, stub: 100 };
-
 /** Everything the emulator knows; the API's handlers are functions of a request and this. */
 export class EmulatorState {
   readonly #workspaces: { keyDigest: Buffer; workspace: Workspace }[];
@@ -26,9 +23,7 @@ export class EmulatorState {
       startupDeadline: settings.startupDeadline,
       log: settings.log,
       nodes: settings.servedBy,
-      warmSlots: pLimit(
-        WARM_STARTS[settings.browser === 'stub' ? 'stub' : settings.startDelay > 0 ? 'delayed' : 'chromium'],
-      ),
+      warmSlots: pLimit(launcher.warmStarts),
       publish: (session: BrowserSession) => void this.#byCdpToken.set(session.cdpToken, session),
     };
     this.#workspaces = settings.workspaces.map((workspace) => ({

@@ -84,12 +84,12 @@ export class StatusLine {
   #draw(): void {
     this.#erase();
     const { columns, rows } = this.#terminal;
-    const { place } = this.#cursor;
+    const { row } = this.#cursor;
     // A terminal of unknown size reports 0.
-    if (this.#text === '' || place === 'away' || columns < MIN_COLUMNS || rows < MIN_ROWS) return;
+    if (this.#text === '' || row === 'away' || columns < MIN_COLUMNS || rows < MIN_ROWS) return;
     const cut = this.#text.slice(0, columns - 1);
     const line = this.#terminal.hasColors() ? styleText('dim', cut) : cut;
-    this.#drawn = place === 'empty' ? 'here' : 'below';
+    this.#drawn = row === 'empty' ? 'here' : 'below';
     this.#hooks[0]?.write(DRAWING[this.#drawn].draw(line));
   }
 }
@@ -132,7 +132,7 @@ class CursorRow {
   #empty = false;
 
   /** `empty`: in an empty row below all text; `written`: in the last row, after text; `away`: further up. */
-  get place(): 'empty' | 'written' | 'away' {
+  get row(): 'empty' | 'written' | 'away' {
     if (this.#above > 0) return 'away';
     return this.#empty ? 'empty' : 'written';
   }

@@ -66,9 +66,9 @@ class NameIndex {
 
   of(given: string): number {
     const name = printable(given);
-    const place = this.#indexes.get(name) ?? this.names.push(name) - 1;
-    this.#indexes.set(name, place);
-    return place;
+    const index = this.#indexes.get(name) ?? this.names.push(name) - 1;
+    this.#indexes.set(name, index);
+    return index;
   }
 }
 

@@ -17,7 +17,7 @@ export class LiveView {
   readonly #canvas = element('canvas', { role: 'img' });
   readonly #screen: HTMLElement;
   readonly #missing = element('p', { class: 'missing' });
-  /** Its place is always taken on hold: otherwise the picture would move under the pointer. */
+  /** Takes up its space for the whole hold: otherwise the picture would move under the pointer. */
   readonly #keyboard = element('span', { class: 'keyboard' });
   readonly #leave = element('button', { type: 'button' }, 'Leave the page');
   readonly #hold: HoldBar;

@@ -61,7 +61,7 @@ export function slotState(slot: SlotView): string {
   return STATES[stateOf(slot)];
 }
 
-/** In place of a picture. */
+/** Shown instead of a picture. */
 export function missingPicture({ waitsFor, sessionId, pages, test }: SlotView): string {
   if (waitsFor !== null) return sentence(waitsFor);
   if (sessionId === null) return test ? 'This test has no hosted browser.' : 'No browser';
@@ -79,7 +79,7 @@ export function isEmptyPage(url: string): boolean {
   return url === '' || url === 'about:blank';
 }
 
-/** For a small place. */
+/** For a small space. */
 export function shortAddress(url: string): string {
   return url.replace(/^https?:\/\/(www\.)?/, '');
 }

@@ -11,21 +11,21 @@ export class Access {
   /** What needs the cookie is below it. Not a secret: addresses get into histories. */
   readonly base = `/${randomBytes(16).toString('hex')}/`;
   readonly #secret = newSecret();
-  /** Tokens that have not been used, by the place that has them. */
+  /** Unused tokens, by where their address was given: terminal, browser, JSON. */
   readonly #tokens = new Map<string, string>();
 
-  /** A token, valid once. @param place its earlier token is replaced */
-  token(place: string): string {
+  /** A token, valid once. @param channel where it is given; replaces its earlier token */
+  token(channel: string): string {
     const token = newSecret();
-    this.#tokens.set(place, token);
+    this.#tokens.set(channel, token);
     return token;
   }
 
   /** The `Set-Cookie` header for a token, which is used up; null if it is invalid. */
   redeem(token: string): string | null {
-    for (const [place, valid] of this.#tokens) {
+    for (const [channel, valid] of this.#tokens) {
       if (!isSame(token, valid)) continue;
-      this.#tokens.delete(place);
+      this.#tokens.delete(channel);
       return `${COOKIE}=${this.#secret}; Path=${this.base}; HttpOnly; SameSite=Strict`;
     }
     return null;

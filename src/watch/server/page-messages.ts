@@ -11,7 +11,7 @@ const MAX_DELTA = 100_000;
 const name = v.pipe(v.string(), v.maxLength(500));
 const shortName = v.pipe(v.string(), v.maxLength(50));
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-const place = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
+const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
 const delta = v.pipe(v.number(), v.minValue(-MAX_DELTA), v.maxValue(MAX_DELTA));
 const modifiers = v.strictObject({ alt: v.boolean(), control: v.boolean(), meta: v.boolean(), shift: v.boolean() });
 
@@ -19,14 +19,14 @@ const input = v.variant('kind', [
   v.strictObject({
     kind: v.literal('mouse'),
     type: v.picklist(['down', 'move', 'up']),
-    x: place,
-    y: place,
+    x: share,
+    y: share,
     button: v.picklist([0, 1, 2, 3, 4]),
     buttons: v.pipe(count, v.maxValue(31)),
     clickCount: v.pipe(count, v.maxValue(10)),
     modifiers,
   }),
-  v.strictObject({ kind: v.literal('wheel'), x: place, y: place, deltaX: delta, deltaY: delta, modifiers }),
+  v.strictObject({ kind: v.literal('wheel'), x: share, y: share, deltaX: delta, deltaY: delta, modifiers }),
   v.strictObject({
     kind: v.literal('key'),
     type: v.picklist(['down', 'up']),

@@ -20,8 +20,8 @@ export interface WatchServer {
   port: number;
   /** How many pages are open. */
   readonly pages: number;
-  /** An address that opens the page once. @param place replaces the address that this place had */
-  address(place: string): string;
+  /** An address that opens the page once. @param channel where it is given; replaces its earlier address */
+  address(channel: string): string;
   close(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function startWatchServer(runs: WatchedRuns, { port: wanted = 0 } =
     get pages() {
       return pages.size;
     },
-    address: (place) => `http://${HOST}:${port}/open/${access.token(place)}`,
+    address: (channel) => `http://${HOST}:${port}/open/${access.token(channel)}`,
     close: async () => {
       for (const end of endings) end();
       for (const socket of sockets.clients) socket.close(GOING_AWAY);

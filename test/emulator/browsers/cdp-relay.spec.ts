@@ -118,7 +118,7 @@ test.describe('the CDP address', () => {
 
   for (const browser of ['chromium', 'stub'] as const) {
     test(`responds to an invalid message as Chromium does, and continues (${browser})`, async ({ start, link }) => {
-      const { api } = await start({ browser });
+      const { api } = await start(browser === 'stub' ? { browser } : {});
       const emulated = await link((await api.create()).body.cdpUrl);
       const far = await startFarChromium([]);
       const real = await link(far.cdpUrl);

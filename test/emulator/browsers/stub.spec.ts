@@ -1,21 +1,21 @@
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
-import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { Api } from '../../support/emulator/api.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { startEmulatorProcess } from '../../support/emulator-process.ts';
 import { isRunning } from '../../support/processes.ts';
+import type { TestOptions } from '../../support/stub/start.ts';
 
 const require = createRequire(import.meta.url);
 const PLAYWRIGHTS = {
   oldest: require('../../e2e/playwright-1.48/node_modules/playwright-core').chromium as typeof chromium,
   latest: chromium,
 };
-const stub: EmulatorOptions = { browser: 'stub' };
+const stub: TestOptions = { browser: 'stub' };
 const SESSIONS = 250;
 
 for (const [version, playwright] of Object.entries(PLAYWRIGHTS)) {
-  test(`a stub serves the ${version} Playwright`, { tag: '@loads:stub-launcher' }, async ({ start }) => {
+  test(`a stub serves the ${version} Playwright`, async ({ start }) => {
     const emulator = await start(stub);
     const { api } = emulator;
     const { sessionId, cdpUrl } = (await api.create({ note: 'n' })).body;

@@ -30,7 +30,7 @@ export async function startChaosService(plan: ChaosPlan): Promise<ChaosService> 
     concurrentBrowsers,
     rtt,
     seed,
-    browser: plan.browser,
+    ...(plan.browser === 'stub' && { browser: plan.browser }),
   };
   const apart = plan.death?.whom === 'service' && plan.source !== 'embedded';
   let current: Pick<EmulatorProcess, 'baseURL' | 'apiKey' | 'stop'> & { pid: number };

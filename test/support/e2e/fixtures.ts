@@ -1,8 +1,8 @@
 import { type Browser, test as base, expect, type Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import type { EmulatorOptions } from 'poolwright/emulator';
 import { allOnFullChromium, localChromium } from '../local-chromium.ts';
 import { send } from '../processes.ts';
+import type { TestOptions } from '../stub/start.ts';
 import { type Consumer, makeConsumer, type PlaywrightVersion } from './consumer.ts';
 import { processesIn } from './process-tree.ts';
 import { reportedTests, startPlaywright } from './run-playwright.ts';
@@ -20,7 +20,7 @@ interface Fixtures {
    */
   browsers: Browsers;
   /** An option: more options of `service`. */
-  serviceOptions: EmulatorOptions;
+  serviceOptions: TestOptions;
   /** Creates a user's project, which is removed after the test. */
   newConsumer(
     version?: PlaywrightVersion,
@@ -39,7 +39,7 @@ interface Fixtures {
 }
 
 /** The emulator's options for these browsers. */
-export const BROWSERS: Record<Browsers, () => Promise<EmulatorOptions>> = {
+export const BROWSERS: Record<Browsers, () => Promise<TestOptions>> = {
   'by type': async () => ({}),
   full: allOnFullChromium,
   shell: async () => ({ chromium: await localChromium() }),

@@ -1,6 +1,7 @@
 import { ServiceClient } from 'poolwright/client';
-import { type Emulator, type EmulatorOptions, type FaultRule, startEmulator } from 'poolwright/emulator';
+import { type Emulator, type FaultRule, startEmulator } from 'poolwright/emulator';
 import { runningIds, sessionIds } from '../session-ids.ts';
+import { startStubEmulator, type TestOptions } from '../stub/start.ts';
 
 /** The service of a run: an emulator outside the run, so that a test can see what the run leaves behind. */
 export interface TestService {
@@ -21,8 +22,9 @@ export interface TestService {
 const { TEST_RTT = '0', TEST_AHEAD } = process.env;
 
 /** Starts a service. */
-export async function startService(options: EmulatorOptions = {}): Promise<TestService> {
-  const emulator = await startEmulator({ allowLoopback: true, rtt: Number(TEST_RTT), ...options });
+export async function startService(options: TestOptions = {}): Promise<TestService> {
+  const start = options.browser === 'stub' ? startStubEmulator : startEmulator;
+  const emulator = await start({ allowLoopback: true, rtt: Number(TEST_RTT), ...options });
   const client = new ServiceClient({ baseURL: emulator.baseURL, apiKey: emulator.apiKey });
   return {
     emulator,

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type Browser, test as base, expect } from '@playwright/test';
 import { chromium } from 'playwright-core';
 import { type Clock, systemClock } from '../../../src/common/clock.ts';
-import type { EmulatorOptions } from '../../../src/emulator/options.ts';
-import { type Emulator, startWithClock } from '../../../src/emulator/start.ts';
+import { type Emulator, startWith } from '../../../src/emulator/start.ts';
 import { type Artefact, loadBuilt } from '../artefact.ts';
 import { allOnFullChromium, localChromium } from '../local-chromium.ts';
 import { isRunning } from '../processes.ts';
+import { startStubEmulator, type TestOptions } from '../stub/start.ts';
 import { Api } from './api.ts';
 import { Site } from './site.ts';
 
@@ -22,7 +22,7 @@ interface Fixtures {
   /** An option: whether plain sessions also use full Chromium instead of the headless shell. */
   onFullChromium: boolean;
   /** Starts an emulator and stops it after the test; all its Chromiums must be gone then. */
-  start: (options?: EmulatorOptions, clock?: Clock) => Promise<TestEmulator>;
+  start: (options?: TestOptions, clock?: Clock) => Promise<TestEmulator>;
   /** Connects like a client. */
   connect: (cdpUrl: string) => Promise<Browser>;
   site: Site;
@@ -93,8 +93,9 @@ export const test = base.extend<Fixtures>({
   },
 });
 
-async function startFrom(artefact: Artefact, options: EmulatorOptions, clock: Clock): Promise<Emulator> {
-  if (artefact === 'sources') return await startWithClock(options, clock);
+async function startFrom(artefact: Artefact, options: TestOptions, clock: Clock): Promise<Emulator> {
+  if (options.browser === 'stub') return await startStubEmulator(options, clock);
+  if (artefact === 'sources') return await startWith(options, { clock });
   if (clock !== systemClock) throw new Error('What is built takes no clock');
   const { startEmulator } = await loadBuilt<typeof import('../../../src/emulator/index.ts')>('emulator', artefact);
   return await startEmulator(options);

@@ -107,13 +107,13 @@ function groupsOf(
   projects: readonly string[],
   isParallel: (key: string) => boolean,
 ): TestGroup[] {
-  const places = tests.map((_, n) => n);
+  const indexes = tests.map((_, n) => n);
   const key = (n: number) => {
     const test = tests[n];
     const file = test ? fileKey(test) : '';
     return isParallel(file) ? `${file} ${n}` : file;
   };
-  return [...grouped(places, key).values()].map((own) => {
+  return [...grouped(indexes, key).values()].map((own) => {
     const [first = 0] = own;
     return { project: projects.indexOf(tests[first]?.project ?? ''), file: tests[first]?.file ?? '', tests: own };
   });

@@ -48,8 +48,8 @@ export function queueOrder(parts: readonly ObservedPart[]): string[] {
   const order = new Set<string>();
   for (const { tries, slots } of parts) {
     const first = new Map(slots.flatMap(([one], n) => (one ? [[one, n]] : [])));
-    const place = (one: ObservedTry) => first.get(one) ?? Number.POSITIVE_INFINITY;
-    for (const one of tries.toSorted((a, b) => place(a) - place(b) || a.start - b.start)) order.add(one.id);
+    const slotOf = (one: ObservedTry) => first.get(one) ?? Number.POSITIVE_INFINITY;
+    for (const one of tries.toSorted((a, b) => slotOf(a) - slotOf(b) || a.start - b.start)) order.add(one.id);
   }
   return [...order];
 }

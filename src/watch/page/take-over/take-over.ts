@@ -132,7 +132,7 @@ export class TakeOver {
     const { button, buttons, detail } = event;
     const clickCount = type === 'move' ? 0 : Math.max(1, Math.min(detail, 3));
     const modifiers = modifiersOf(event);
-    return { kind: 'mouse', type, ...this.#place(event), button, buttons, clickCount, modifiers };
+    return { kind: 'mouse', type, ...this.#position(event), button, buttons, clickCount, modifiers };
   }
 
   #scroll(event: WheelEvent): void {
@@ -140,13 +140,13 @@ export class TakeOver {
     const { deltaX, deltaY, deltaMode } = event;
     const unit = WHEEL_UNITS[deltaMode] ?? 1;
     const modifiers = modifiersOf(event);
-    this.#send({ kind: 'wheel', ...this.#place(event), deltaX: deltaX * unit, deltaY: deltaY * unit, modifiers });
+    this.#send({ kind: 'wheel', ...this.#position(event), deltaX: deltaX * unit, deltaY: deltaY * unit, modifiers });
   }
 
   /** As fractions of the picture. */
-  #place({ clientX, clientY }: MouseEvent): { x: number; y: number } {
+  #position({ clientX, clientY }: MouseEvent): { x: number; y: number } {
     const { left, top, width, height } = this.root.getBoundingClientRect();
-    const within = (place: number) => Math.max(0, Math.min(1, place));
+    const within = (share: number) => Math.max(0, Math.min(1, share));
     return { x: within((clientX - left) / width), y: within((clientY - top) / height) };
   }
 }

@@ -1,7 +1,6 @@
 import type { FullConfig, FullProject, Suite, TestCase, TestResult } from '@playwright/test/reporter';
 import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
-import { firstWorkers } from '../../../../src/report/first-workers.ts';
-import { RemainingTests } from '../../../../src/report/remaining-tests.ts';
+import { firstWorkers, RemainingTests } from '../../../../src/forecast/remaining-tests.ts';
 import type { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import type { GivenFile, GivenRun, GivenTest } from './given-run.ts';
 import { Worker } from './simulated-worker.ts';

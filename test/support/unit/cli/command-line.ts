@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { test as base } from '@playwright/test';
 import { runCommandLine } from '../../../../src/cli/run.ts';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../../../src/emulator/index.ts';
+import type { Emulator, EmulatorOptions } from '../../../../src/emulator/index.ts';
 import { ServiceClient } from '../../../../src/service/index.ts';
 import { runningIds } from '../../session-ids.ts';
+import { startStubEmulator } from '../../stub/start.ts';
 
 /** Commands in this process, on an emulator in this process: a command takes milliseconds. */
 
@@ -28,7 +29,7 @@ interface Fixtures {
 export const test = base.extend<Fixtures>({
   emulatorOptions: [{}, { option: true }],
   service: async ({ emulatorOptions }, use) => {
-    const emulator = await startEmulator({ browser: 'stub', ...emulatorOptions });
+    const emulator = await startStubEmulator(emulatorOptions);
     const client = new ServiceClient({ baseURL: emulator.baseURL, apiKey: emulator.apiKey });
     const env = { POOLWRIGHT_BASE_URL: emulator.baseURL, POOLWRIGHT_API_KEY: emulator.apiKey };
     await use({ emulator, client, env, running: () => runningIds(client) });

@@ -1,10 +1,11 @@
-import { EmulatorError } from '../../errors.ts';
-import type { BrowserSpec } from '../browser-spec.ts';
-import type { Launcher, RunningBrowser } from '../running-browser.ts';
+import type { BrowserSpec } from '../../../src/emulator/browser-spec.ts';
+import type { Launcher, RunningBrowser } from '../../../src/emulator/running-browser.ts';
+import { EmulatorError } from '../../../src/errors.ts';
 import { StubBrowser } from './stub-browser.ts';
 
 /** Starts in-memory fake browsers at once. For tests that need no real browser. */
 export class StubLauncher implements Launcher {
+  readonly warmStarts = 100;
   readonly #alive = new Set<StubBrowser>();
   #isStopped = false;
 

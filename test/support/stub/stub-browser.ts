@@ -1,6 +1,6 @@
-import { EmulatorError } from '../../errors.ts';
-import type { CdpSeat } from '../cdp/cdp-clients.ts';
-import type { BrowserExit } from '../chromium/browser-process.ts';
+import type { CdpSeat } from '../../../src/emulator/cdp/cdp-clients.ts';
+import type { BrowserExit } from '../../../src/emulator/chromium/browser-process.ts';
+import { EmulatorError } from '../../../src/errors.ts';
 import type { Params, Result } from './protocol.ts';
 import { StubConnection } from './stub-connection.ts';
 import type { CommandTarget, StubSession } from './stub-session.ts';

@@ -1,5 +1,5 @@
-import type { CdpClient } from '../cdp/cdp-clients.ts';
-import { type ClientCommand, readCommand, SESSION_NOT_FOUND } from '../cdp/client-command.ts';
+import type { CdpClient } from '../../../src/emulator/cdp/cdp-clients.ts';
+import { type ClientCommand, readCommand, SESSION_NOT_FOUND } from '../../../src/emulator/cdp/client-command.ts';
 import { acknowledge, CdpError, type Params, type Result } from './protocol.ts';
 import { type CommandTarget, type SessionHost, StubSession, type StubTarget } from './stub-session.ts';
 

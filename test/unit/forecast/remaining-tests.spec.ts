@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';
 import type { FullConfig, FullProject, Suite, TestCase, TestResult } from '@playwright/test/reporter';
-import { RemainingTests } from '../../../src/report/remaining-tests.ts';
+import { RemainingTests } from '../../../src/forecast/remaining-tests.ts';
 import { test } from '../../support/unit/reporter-fixtures.ts';
 
 /** The remaining tests that are reported to the broker, from the events of Playwright's reporters. */
