@@ -3,10 +3,9 @@ import { errorMessage } from '../common/error-message.ts';
 import { notify, print } from '../common/text/notify.ts';
 import { writeAtomically } from '../common/write-atomically.ts';
 import type { Budget } from '../options/schema/budget.ts';
-import { type RunWithFigures, withFigures } from '../record/figures.ts';
+import { type RunFigures, type RunWithFigures, withFigures } from '../record/figures.ts';
 import { recordText } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
-import { checkBudget } from './summary/budget.ts';
 import { reportToGitHub } from './summary/github.ts';
 import { Sheet } from './summary/layout.ts';
 import { type SummaryFiles, summaryLines } from './summary/summary.ts';
@@ -63,4 +62,36 @@ export function printRun(run: WrittenRun, budget: Budget): string[] {
   if (run.failure !== null) notify(`record and timeline could not be written: ${run.failure}`);
   void print(`\n${lines.join('\n')}`);
   return exceeded;
+}
+
+/** Result of checking a run against its budget. */
+interface BudgetCheck {
+  /** One line for each exceeded limit. */
+  exceeded: string[];
+  /** One line for each limit that could not be checked. */
+  unknown: string[];
+}
+
+/** Checks a run against its budget. */
+export function checkBudget({ usedBytes, proxiedBytes, sessions, costCents }: RunFigures, budget: Budget): BudgetCheck {
+  const check: BudgetCheck = { exceeded: [], unknown: [] };
+  const hold = (name: keyof Budget, actual: number | null, unit: string) => {
+    const limit = budget[name];
+    if (limit === undefined) return;
+    if (actual === null) check.unknown.push(`budget ${name}: not checked, because the service reports no ${unit}`);
+    else if (actual > limit)
+      check.exceeded.push(
+        `budget exceeded: ${name} is limited to ${limit}, but the run used ${rounded(actual)} ${actual === 1 ? unit.replace(/s$/, '') : unit}`,
+      );
+  };
+  hold('bandwidthMB', usedBytes / 1e6, 'MB');
+  hold('proxiedMB', proxiedBytes / 1e6, 'MB');
+  hold('sessions', sessions, 'browsers');
+  hold('costCents', costCents, 'cents');
+  return check;
+}
+
+/** Must not round down to the exceeded limit. */
+function rounded(value: number): string {
+  return String(value < 100 ? Number(value.toPrecision(6)) : Math.ceil(value));
 }

@@ -1,7 +1,8 @@
 /**
  * An emulator in a separate process, for suites that test it from outside:
  *   node test/support/emulator-process.mjs '{"concurrentBrowsers":200}' [FILE]
- * FILE: another module that exports `startEmulator`, in place of the built package's. Prints one line of JSON (`baseURL`, `apiKey`, `pid`) and serves until its stdin ends, or SIGTERM. Needs `dist`.
+ * FILE: a module that exports `startEmulator`; default: the built package, which needs `dist`. Prints one line of JSON
+ * (`baseURL`, `apiKey`, `pid`) and serves until its stdin ends, or SIGTERM.
  */
 import { once } from 'node:events';
 

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { builtStub } from './stub/built-stub.ts';
+import { build } from 'esbuild';
 import type { TestOptions } from './stub/start.ts';
 
 /** An emulator in a separate process. */
@@ -18,7 +19,8 @@ export interface EmulatorProcess {
 type PlainOptions = Omit<TestOptions, 'onLog'>;
 
 /**
- * Starts an emulator from the built package, or one with stubs from the sources. It ends with this process at the latest, because its pipe closes then.
+ * Starts an emulator from the built package, or one with stubs from the sources. It ends with this process at the
+ * latest, because its pipe closes then.
  * @param env added to this process's environment
  */
 export async function startEmulatorProcess(
@@ -45,4 +47,24 @@ export async function startEmulatorProcess(
   const [text] = (await Promise.race([line, failed])) as [string];
   failed.catch(() => undefined);
   return { ...JSON.parse(text), stop };
+}
+
+let built: Promise<string> | null = null;
+
+/** Builds the emulator with stubs, once per process, for the processes that this one starts. Returns its path. */
+function builtStub(): Promise<string> {
+  built ??= buildStub();
+  return built;
+}
+
+async function buildStub(): Promise<string> {
+  // Where its dependencies resolve.
+  const outfile = resolve(import.meta.dirname, `../../node_modules/.cache/poolwright-stub/${process.pid}.mjs`);
+  const contents = `export { startStubEmulator as startEmulator } from './stub/start.ts';`;
+  await build({
+    stdin: { contents, resolveDir: import.meta.dirname },
+    ...{ outfile, target: 'node20', bundle: true, platform: 'node', format: 'esm', packages: 'external' },
+  });
+  process.on('exit', () => rmSync(outfile, { force: true }));
+  return outfile;
 }

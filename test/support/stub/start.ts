@@ -1,7 +1,10 @@
 import { type Clock, systemClock } from '../../../src/common/clock.ts';
+import type { BrowserSpec } from '../../../src/emulator/browser-spec.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
+import type { Launcher, RunningBrowser } from '../../../src/emulator/running-browser.ts';
 import { type Emulator, startWith } from '../../../src/emulator/start.ts';
-import { StubLauncher } from './stub-launcher.ts';
+import { EmulatorError } from '../../../src/errors.ts';
+import { StubBrowser } from './stub-browser.ts';
 
 /** The emulator's options, and a test's own: `stub` for in-memory fake browsers instead of Chromium. */
 export type TestOptions = EmulatorOptions & { browser?: 'stub' };
@@ -16,4 +19,39 @@ export function startStubEmulator(
   clock: Clock = systemClock,
 ): Promise<Emulator> {
   return startWith(options, { clock, launcher: new StubLauncher() });
+}
+
+/** Starts in-memory fake browsers at once. For tests that need no real browser. */
+class StubLauncher implements Launcher {
+  readonly warmStarts = 100;
+  readonly #alive = new Set<StubBrowser>();
+  #isStopped = false;
+
+  async launch(spec: BrowserSpec, signal: AbortSignal): Promise<RunningBrowser> {
+    signal.throwIfAborted();
+    if (this.#isStopped) throw new EmulatorError('EMULATOR_START_FAILED', 'The emulator is being stopped.');
+    const browser = new StubBrowser(spec.url);
+    this.#alive.add(browser);
+    void browser.exited.then(() => this.#alive.delete(browser));
+    return {
+      reserve: () => browser.reserve(),
+      exited: browser.exited,
+      cut: () => browser.bytes,
+      stop: async () => browser.end({ code: 0, signal: null }),
+      crash: () => browser.end({ code: null, signal: 'SIGKILL' }),
+      stall: () => browser.stall(),
+      resume: () => browser.resume(),
+    };
+  }
+
+  /** None: they are part of this process. */
+  pids(): number[] {
+    return [];
+  }
+
+  async stop(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    for (const browser of this.#alive) browser.end({ code: 0, signal: null });
+  }
 }

@@ -13,7 +13,7 @@ import { type RunRecord, runRecord } from '../../../src/record/run-record.ts';
 import { mergeRecords } from '../../../src/record/shards/merge-records.ts';
 import { advise } from '../../../src/report/advice/advise.ts';
 import { pastRuns } from '../../../src/report/advice/past/past-runs.ts';
-import { checkBudget } from '../../../src/report/summary/budget.ts';
+import { checkBudget } from '../../../src/report/publish.ts';
 import { reportToGitHub } from '../../../src/report/summary/github.ts';
 import { Sheet } from '../../../src/report/summary/layout.ts';
 import { summaryLines } from '../../../src/report/summary/summary.ts';
