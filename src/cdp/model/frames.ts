@@ -20,6 +20,11 @@ export class Frames {
     return frameId === undefined ? undefined : this.#frames.get(frameId);
   }
 
+  /** The IDs of the frames that a session reports. */
+  of(session: Session): string[] {
+    return [...this.#frames.values()].filter((frame) => frame.session === session).map(({ id }) => id);
+  }
+
   /** Finds a document by its loader. */
   document(loaderId: string): FrameDocument | undefined {
     for (const { documents } of this.#frames.values()) {

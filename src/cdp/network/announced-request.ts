@@ -19,8 +19,9 @@ export async function announcedRequest(
   { networkId, target }: PausedRequest,
   url?: string,
 ): Promise<NetworkRequest | null> {
-  if (networkId === undefined) return null;
   const { requests } = transport.model;
+  // A page that has closed announces nothing more.
+  if (networkId === undefined || !transport.model.session(target.session.id)) return null;
   const soon = await requests.announced(networkId, url, AbortSignal.timeout(SOON_MS));
   if (soon) return soon;
   const late = new AbortController();

@@ -21,6 +21,7 @@ import { ImpliedHeaders } from './proxy/headers/implied-headers.ts';
 import { type ContinueFields, givenHeaders, type PausedRequest, pausedRequest } from './proxy/paused-request.ts';
 import { ProxiedRequests } from './proxy/proxied-requests.ts';
 import { StreamedResponses } from './streaming/streamed-responses.ts';
+import { UnattendedRequests } from './unattended-requests.ts';
 import { ProxiedWebSockets } from './websockets/proxied-websockets.ts';
 
 /** Commands that release a paused request. */
@@ -58,6 +59,7 @@ export class NetworkProxy implements Interceptor {
   readonly #policy: NetworkPolicy;
   readonly #targets: ProxiedTargets;
   readonly #requests: ProxiedRequests;
+  readonly #unattended: UnattendedRequests;
   readonly #implied: ImpliedHeaders;
   readonly #files: ProxiedFiles;
   readonly #binding: PageBinding;
@@ -74,6 +76,7 @@ export class NetworkProxy implements Interceptor {
     this.#targets = targets;
     this.#withClient = new SessionMap(transport.model);
     this.#cookies = new RequestCookies(transport);
+    this.#unattended = new UnattendedRequests(transport, targets);
     this.#binding = binding;
     this.#implied = new ImpliedHeaders(transport);
     const implied = this.#implied;
@@ -146,7 +149,11 @@ export class NetworkProxy implements Interceptor {
 
   #onMessage(message: CdpMessage): CdpMessage | null {
     const { id, method = '', sessionId, params } = message;
-    if (sessionId === undefined) return message;
+    if (sessionId === undefined) {
+      if (method !== 'Fetch.requestPaused') return message;
+      void this.#proxyUnattended(message);
+      return null;
+    }
     this.#cookies.observe(message);
     if (method === 'Target.attachedToTarget') this.#beginWorker(params);
     if (id !== undefined || method.startsWith('Network.')) return this.#requests.onMessage(message);
@@ -209,6 +216,14 @@ export class NetworkProxy implements Interceptor {
     return null;
   }
 
+  /** A request that only the browser's root session has paused. Never rejects. */
+  async #proxyUnattended(message: CdpMessage): Promise<void> {
+    const { requestId = '' } = fieldsOf<Protocol.Fetch.RequestPausedEvent>(message.params);
+    const paused = await this.#unattended.of(message);
+    if (!paused) this.#transport.post('Fetch.continueRequest', { requestId: String(requestId) });
+    else if (!this.#requests.handOver(paused)) await this.#proxy(paused, { requestId: paused.requestId }, false);
+  }
+
   /**
    * Proxies a request that has no response yet, denies it, or lets it continue to the network. Never rejects.
    * @param fields the parameters of the release
@@ -226,6 +241,8 @@ export class NetworkProxy implements Interceptor {
       this.#transport.post('Fetch.failRequest', { requestId, errorReason }, sessionId);
       return;
     }
+    // Its page has closed meanwhile: the root session has paused it again.
+    if (sessionId !== undefined && !this.#transport.model.session(sessionId)) return;
     if (isFile(paused.url)) return await this.#files.proxy(paused, fields);
     // Needed for a page that is older than its context's first proxied host.
     if (paused.isNavigation && target.isDocument) await this.#prepareWithin(target);
@@ -241,6 +258,8 @@ export class NetworkProxy implements Interceptor {
   }
 
   #stopRequests(target: ProxiedTarget): void {
+    // First: the next command makes the target's documents use both.
+    this.#unattended.pause(this.#policy.hostsOf(target).urlPatterns);
     this.#transport.post('Fetch.enable', this.#ownPatterns(target), target.session.id);
   }
 

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { hostname, networkInterfaces } from 'node:os';
+import type { Page } from '@playwright/test';
 import { startDevServer } from '../../support/cdp/dev-server.ts';
 import { expect, pageUrl, test } from '../../support/cdp/intent-fixtures.ts';
 
@@ -181,9 +182,8 @@ test('proxies what scripts of its pages request on other ports', async ({ newCon
   expect(await page.evaluate(sent.replaceAll('URL/', `${url}/`))).toEqual(['shared', 'shared', 'shared', 'open']);
 });
 
-test('proxies what a page sends while it is left', async ({ newContext, own, second, denied }) => {
+test('proxies what a page sends while it is left or closed', async ({ newContext, own, second, denied }) => {
   const context = await newContext();
-  const page = await context.newPage();
   const sends = ['beacon', 'post', 'get', 'image'].flatMap((way) =>
     [own, second].map(({ url }) => {
       const to = `${url}/redirect?way=${way}&status=307&to=${encodeURIComponent(`/cors?${way}`)}`;
@@ -193,24 +193,33 @@ test('proxies what a page sends while it is left', async ({ newContext, own, sec
       return `void fetch('${to}', { ${body} keepalive: true, mode: 'no-cors' });`;
     }),
   );
-  const leave: Record<string, () => Promise<unknown>> = {
-    link: async () => {
+  const leave: Record<string, (page: Page) => Promise<unknown>> = {
+    link: async (page) => {
       await page.click('a');
       await page.waitForURL('**/page?html=next');
     },
-    goto: () => page.goto(`${own.url}/page?html=next`),
-    elsewhere: () => page.goto('about:blank'),
-    reload: () => page.reload(),
+    goto: (page) => page.goto(`${own.url}/page?html=next`),
+    elsewhere: (page) => page.goto('about:blank'),
+    reload: (page) => page.reload(),
+    close: (page) => page.close(),
+    'close, with beforeunload': (page) => page.close({ runBeforeUnload: true }),
   };
   for (const [way, leaving] of Object.entries(leave)) {
+    const page = await context.newPage();
     await page.goto(`${own.url}/page?html=${encodeURIComponent('<a href="/page?html=next">next</a>')}`);
     await page.evaluate(`addEventListener('pagehide', () => { ${sends.join('')} })`);
     for (const { requests } of [own, second]) requests.length = 0;
-    await leaving();
+    await leaving(page);
     const arrived = () =>
       [own, second].map(({ requests }) => requests.map(({ path, query }) => path === '/cors' && query.slice(0, -1)));
     const all = ['beacon', 'get', 'image', 'post'];
     await expect.poll(() => arrived().map((each) => each.filter(Boolean).sort()), way).toEqual([all, all]);
+    // Each of them once.
+    const redirected = [own, second].map(({ requests }) => requests.filter(({ path }) => path === '/redirect'));
+    expect(
+      redirected.map(({ length }) => length),
+      way,
+    ).toEqual([all.length, all.length]);
   }
   expect(denied).toEqual([]);
 });

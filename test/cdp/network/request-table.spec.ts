@@ -64,18 +64,16 @@ const DIFFERENCES: readonly Difference[] = [
   { row: '`Sec-Fetch-*` headers', paths: /headers\.sec-fetch-\w+$/ },
   { row: '`accept-encoding`', paths: /headers\.accept-encoding$/ },
   { row: '`request.sizes()`', paths: /sizes\.requestHeadersSize$/ },
-  { row: 'the script of a worker or a service worker', kinds: ['worker'], paths: /sizes\.responseBodySize$/ },
+  {
+    row: 'the script of a worker or a service worker',
+    kinds: ['worker', 'nested worker'],
+    paths: /sizes\.responseBodySize$/,
+  },
   {
     row: 'the script of a worker or a service worker',
     kinds: ['service worker'],
     paths:
       /requests\.GET \/\w+\/service worker\.(headers\.|response\.(headers\.set-cookie|sizes))|server\.\d\.headers\.(cache-control|pragma)/,
-  },
-  {
-    row: 'the script of a worker inside a worker',
-    kinds: ['nested worker'],
-    paths:
-      /^page$|^server\.\d$|^playwright\.(others\.\d|requests\.(GET \/(asked|redirected|final)\/nested worker|POST \/inner)\b.*)$/,
   },
   {
     row: 'a font behind a redirect',
@@ -97,10 +95,10 @@ const BY_CHANCE = /^EventSource mocked playwright\.requests\.GET \/asked\/EventS
 
 /** Kinds that `npm test` observes under every treatment, because pages, scripts and workers differ. */
 const THOROUGH = ['document', 'fetch', 'XHR', 'worker', 'prefetch'];
-/** What a page sends while it is left is not routed. */
+/** What a page sends while it is left or closed is not routed. */
 const LEFT: readonly Treatment[] = ['plain', 'redirected'];
 const treatmentsOf = (kind: string) =>
-  / left$/.test(kind)
+  / (left|closes)$/.test(kind)
     ? LEFT
     : THOROUGH.includes(kind)
       ? TREATMENTS

@@ -271,6 +271,11 @@ export const KINDS: Readonly<Record<string, RequestKind>> = {
   },
   'beacon as its page is left': leaving(`navigator.sendBeacon(path, 'x')`),
   'fetch as its page is left': leaving(`void fetch(path, { method: 'PUT', body: 'x', keepalive: true })`),
+  'beacon as its page closes': leaving(`navigator.sendBeacon(path, 'x')`, (page) => page.close()),
+  'fetch as its page closes': leaving(`void fetch(path, { method: 'POST', body: 'x', keepalive: true })`, (page) =>
+    page.close(),
+  ),
+  'image as its page closes': leaving(`new Image().src = path`, (page) => page.close()),
   prefetch: {
     type: 'text/javascript',
     body: Buffer.from('window.ran = "a prefetch"'),
@@ -278,8 +283,8 @@ export const KINDS: Readonly<Record<string, RequestKind>> = {
   },
 };
 
-/** A request that a page sends while the test leaves it. The browser does not report it. */
-function leaving(script: string): RequestKind {
+/** A request that a page sends while the test leaves or closes it. The browser does not report it. */
+function leaving(script: string, leave = (page: Page): Promise<unknown> => page.goto('about:blank')): RequestKind {
   return {
     type: 'text/plain',
     body: Buffer.from(''),
@@ -287,7 +292,7 @@ function leaving(script: string): RequestKind {
     endsAtServer: true,
     send: async (page, path) => {
       await page.evaluate(`{ const path = '${path}'; addEventListener('pagehide', () => { ${script} }); }`);
-      await page.goto('about:blank');
+      await leave(page);
     },
   };
 }

@@ -95,14 +95,14 @@ export class RequestCookies {
    * @param isStale whether cookies may have changed since it was paused
    */
   async refreshed(paused: PausedRequest, url: string, isStale: boolean): Promise<PausedRequest> {
-    const { headers, sessionId, target } = paused;
+    const { headers, target } = paused;
     const [name = 'Cookie', header = ''] = Object.entries(headers).find(([each]) => /^cookie$/i.test(each)) ?? [];
     const place = this.#placeOf(paused);
     const hasCredentials = header !== '' || !mayLackCredentials(paused);
     const mayBePartitioned =
       this.#partitioned.has(target.session.target.contextId) || (place !== null && this.#isCrossSite(place, paused));
     if (!isStale && !(mayBePartitioned && hasCredentials)) return paused;
-    const own = (await this.all(sessionId))?.filter((cookie) => isFor(cookie, url));
+    const own = (await this.all(target.session.id))?.filter((cookie) => isFor(cookie, url));
     if (!own) return paused;
     const unpartitioned = isStale ? this.#fresh(own, header, place, paused) : header;
     const partitioned = hasCredentials ? own.filter((cookie) => this.isOfPartition(cookie, paused)) : [];
@@ -116,7 +116,7 @@ export class RequestCookies {
     const isOurs = ({ name, value }: HeaderList[number]) => /^set-cookie$/i.test(name) && isPartitioned(value);
     const lines = headers.filter(isOurs);
     if (lines.length === 0) return headers;
-    const { target, sessionId, url } = paused;
+    const { target, url } = paused;
     this.#partitioned.add(target.session.target.contextId);
     const place = this.#placeOf(paused);
     if (place && (await this.hadCredentials(paused, headers))) {
@@ -126,7 +126,8 @@ export class RequestCookies {
         const cookie = cookieToSet(value, url);
         if (!cookie || (hasCrossSiteAncestor && cookie.sameSite !== 'None')) continue;
         // The browser rejects what it would reject in a response.
-        await this.#transport.call('Network.setCookie', { ...cookie, partitionKey }, sessionId).catch(() => undefined);
+        const params = { ...cookie, partitionKey };
+        await this.#transport.call('Network.setCookie', params, target.session.id).catch(() => undefined);
       }
     }
     return headers.filter((header) => !isOurs(header));
@@ -156,7 +157,7 @@ export class RequestCookies {
     const place = this.#placeOf(paused);
     const isSameSite = place !== null && !this.#isCrossSite(place, paused);
     // It has none of the cookies that it would have with credentials.
-    const own = (await this.all(paused.sessionId))?.filter((cookie) => isFor(cookie, paused.url)) ?? [];
+    const own = (await this.all(paused.target.session.id))?.filter((cookie) => isFor(cookie, paused.url)) ?? [];
     return !own.some(({ partitionKey, sameSite }) => !partitionKey && (isSameSite || sameSite === 'None'));
   }
 

@@ -38,7 +38,8 @@ export class SiteData {
 
   /** Those of the whole site, in the partition of the request. */
   async #clearCookies(paused: PausedRequest): Promise<void> {
-    const { sessionId, url } = paused;
+    const { target, url } = paused;
+    const sessionId = target.session.id;
     const site = this.#cookies.siteOf(url);
     const { protocol } = new URL(url);
     const all = (await this.#cookies.all(sessionId)) ?? [];
@@ -55,7 +56,8 @@ export class SiteData {
     await Promise.all(deleted);
   }
 
-  async #clearStorage({ sessionId, url }: PausedRequest): Promise<void> {
+  async #clearStorage({ target, url }: PausedRequest): Promise<void> {
+    const sessionId = target.session.id;
     const { origin } = new URL(url);
     const storageId = { securityOrigin: origin, isLocalStorage: false };
     await Promise.allSettled([

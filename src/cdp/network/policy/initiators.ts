@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { setTimeout } from '../../../common/clock.ts';
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
@@ -18,6 +19,9 @@ import { addressOf, UNKNOWN, WindowGroups } from './window-groups.ts';
 
 /** Whether an address or origin belongs to a page of this machine, in a browser context that has visited one. */
 export type IsOwn = (contextId: string | undefined, address: string) => boolean;
+
+/** How long redirects of closed pages are kept, in ms: the browser follows them at once. */
+const LAST_MS = 2_000;
 
 /** A request, followed through its redirects, and its initiator. */
 interface Judged {
@@ -42,6 +46,8 @@ export class Initiators {
   readonly #judged: SessionMap<string, Promise<Judged>>;
   /** Redirects that were made here, by the ID that the redirected request had in the Fetch domain. */
   readonly #redirects: SessionMap<string, Promise<Judged>>;
+  /** Those of pages that have closed just now. */
+  readonly #lastRedirects = new Map<string, Promise<Judged>>();
 
   constructor(transport: InterceptorTransport, isOwn: IsOwn) {
     const { model } = transport;
@@ -60,9 +66,9 @@ export class Initiators {
    */
   async of(paused: PausedRequest): Promise<Initiator> {
     const { networkId } = paused;
-    if (networkId === undefined) return await this.#ofUnannounced(paused);
+    if (networkId === undefined || this.#isClosed(paused)) return await this.#ofUnannounced(paused);
     const judged = this.#judge(paused, this.#judged.get(networkId));
-    this.#judged.set(networkId, judged, paused.sessionId);
+    this.#judged.set(networkId, judged, paused.target.session.id);
     const { initiator, request } = await judged;
     const isUnannounced = !request && initiator === 'foreign';
     if (isUnannounced && this.#judged.get(networkId) === judged) this.#judged.delete(networkId);
@@ -74,17 +80,19 @@ export class Initiators {
    * same initiator.
    */
   noteRedirect(paused: PausedRequest, location: string): void {
-    const { networkId, requestId, url, sessionId } = paused;
+    const { networkId, requestId, url, target } = paused;
+    const sessionId = target.session.id;
     const parsed = parsedUrl(location, url);
     if (!parsed) return;
     const leadsTo = withoutFragment(parsed.href);
     const before = networkId === undefined ? undefined : this.#judged.get(networkId);
     const after = async (): Promise<Judged> => {
-      const { request = null, initiator = networkId === undefined ? await this.of(paused) : 'foreign' } =
-        (await before) ?? {};
+      const isUnannounced = networkId === undefined || this.#isClosed(paused);
+      const { request = null, initiator = isUnannounced ? await this.of(paused) : 'foreign' } = (await before) ?? {};
       return { request, initiator, leadsTo };
     };
     const judged = after();
+    if (this.#isClosed(paused)) this.#noteLast(requestId, judged);
     this.#redirects.set(requestId, judged, sessionId);
     if (networkId !== undefined) this.#judged.set(networkId, judged, sessionId);
   }
@@ -125,10 +133,25 @@ export class Initiators {
     // Redirects of beacons and of worker scripts are announced late or never.
     if (!paused.isNavigation && last?.leadsTo === paused.url) return { request: null, initiator: last.initiator };
     const request = await announcedRequest(this.#transport, paused, paused.url);
-    const initiator = request ? await this.#ofRequest(paused, request, last) : 'foreign';
+    const initiator = request ? await this.#ofRequest(paused, request, last) : await this.#ofLate(paused);
     const page = pageOf(paused.target.session);
     if (request && paused.isNavigation && page) this.#navigations.note({ ...paused, page }, initiator);
     return { request, initiator };
+  }
+
+  /** Its page has closed: the browser announces nothing more of it. */
+  #isClosed({ target }: PausedRequest): boolean {
+    return this.#transport.model.session(target.session.id) === undefined;
+  }
+
+  /** Its page may have closed while its announcement was awaited. */
+  async #ofLate(paused: PausedRequest): Promise<Initiator> {
+    return this.#isClosed(paused) ? await this.#ofUnannounced(paused) : 'foreign';
+  }
+
+  #noteLast(requestId: string, judged: Promise<Judged>): void {
+    this.#lastRedirects.set(requestId, judged);
+    setTimeout(() => this.#lastRedirects.delete(requestId), LAST_MS).unref();
   }
 
   /** The browser announces no request of a document that is being left, and no download link. */
@@ -139,7 +162,7 @@ export class Initiators {
     if (isNavigation) return this.#ofNavigation(paused, target);
     // Its window may already show another document: its group proves nothing.
     if (redirectedFrom === undefined) return this.#ofSource(paused, target) ?? 'foreign';
-    const before = await this.#redirects.get(redirectedFrom);
+    const before = await (this.#redirects.get(redirectedFrom) ?? this.#lastRedirects.get(redirectedFrom));
     return before?.leadsTo === url ? before.initiator : 'foreign';
   }
 

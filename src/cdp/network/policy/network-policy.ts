@@ -136,7 +136,7 @@ export class NetworkPolicy {
     const isAllowed = (await this.#initiators.of(paused)) !== 'foreign';
     if (isAllowed) this.#note(places, originOf(url));
     // The request of a closed page needs no report.
-    else if (this.#targets.get(paused.sessionId)) this.#events?.onDenied?.(url);
+    else if (this.#targets.get(paused.target.session.id)) this.#events?.onDenied?.(url);
     return isAllowed;
   }
 

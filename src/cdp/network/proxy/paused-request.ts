@@ -11,9 +11,10 @@ import { binaryHeaders, wireText } from './headers/header-bytes.ts';
 
 /** A request that the browser has paused before sending it. */
 export interface PausedRequest {
-  /** The target that paused it. */
+  /** The target that it belongs to; its session may have ended. */
   target: ProxiedTarget;
-  sessionId: string;
+  /** The session that paused it: the target's, or the browser's root session (undefined). */
+  sessionId: string | undefined;
   /** Its ID in the Fetch domain. */
   requestId: string;
   /** Its ID in the Network domain. */
@@ -112,10 +113,10 @@ export async function requestBody(
   changes: ContinueFields,
 ): Promise<Buffer | null> {
   if (typeof changes.postData === 'string') return Buffer.from(changes.postData, 'base64');
-  const { body, hasBody, networkId, sessionId } = paused;
+  const { body, hasBody, networkId, target } = paused;
   if (!hasBody || body) return body;
   const asked = { requestId: String(networkId) };
-  const result = v.parse(postData, await commands.call('Network.getRequestPostData', asked, sessionId));
+  const result = v.parse(postData, await commands.call('Network.getRequestPostData', asked, target.session.id));
   return Buffer.from(result.postData, result.base64Encoded ? 'base64' : 'utf8');
 }
 

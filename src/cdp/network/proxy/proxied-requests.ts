@@ -1,17 +1,19 @@
 import type { Protocol } from 'devtools-protocol';
-import { dateNow } from '../../../common/clock.ts';
+import { dateNow, setTimeout } from '../../../common/clock.ts';
 import { errorMessage } from '../../../common/error-message.ts';
+import { within } from '../../../common/pause.ts';
 import type { LocalDownloads } from '../../files/local-downloads.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import { firstOf } from '../../model/requests.ts';
+import type { Session } from '../../model/session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { announcedRequest } from '../announced-request.ts';
 import type { ContextProxies } from '../context-proxy/context-proxies.ts';
 import type { ContextProxy } from '../context-proxy/context-proxy.ts';
 import type { RequestCookies } from '../cookies/request-cookies.ts';
 import { SiteData } from '../cookies/site-data.ts';
-import type { ProxiedTarget } from '../proxied-targets.ts';
+import { isWorker, type ProxiedTarget } from '../proxied-targets.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import type { StreamedResponses } from '../streaming/streamed-responses.ts';
 import { whenAbandoned } from './abandoned-requests.ts';
@@ -54,6 +56,31 @@ interface Parts {
 /** A request to make, without the page's connection settings. */
 type WorkerRequest = Omit<ProxyRequest, 'ignoreHTTPSErrors' | 'proxy' | 'link'> & { isScripts: boolean };
 
+/** How long a request waits for the root session to pause it after its page has closed, in ms: it takes a few ms. */
+const HANDED_OVER_MS = 500;
+
+/** A request that is being made. */
+class UnderWay {
+  /** As it is paused now: when the session that has paused it ends, the root session pauses it again. */
+  paused: PausedRequest;
+  readonly abort = new AbortController();
+  /** Settles when that happens. */
+  readonly again: Promise<PausedRequest>;
+  #handOver: (paused: PausedRequest) => void = () => undefined;
+
+  constructor(paused: PausedRequest) {
+    this.paused = paused;
+    this.again = new Promise((resolve) => {
+      this.#handOver = resolve;
+    });
+  }
+
+  handOver(paused: PausedRequest): void {
+    this.paused = paused;
+    this.#handOver(paused);
+  }
+}
+
 /** Makes the proxied requests and gives the results to the browser. */
 export class ProxiedRequests {
   readonly #transport: InterceptorTransport;
@@ -65,7 +92,7 @@ export class ProxiedRequests {
   /** Network IDs of requests that lost their body in a redirect. */
   readonly #bodiless: SessionMap<string, true>;
   /** By network ID. */
-  readonly #underWay: SessionMap<string, AbortController>;
+  readonly #underWay = new Map<string, UnderWay>();
 
   constructor(transport: InterceptorTransport, parts: Parts) {
     this.#transport = transport;
@@ -75,7 +102,7 @@ export class ProxiedRequests {
     this.#reported = new ReportedResponses(transport);
     this.#siteData = new SiteData(transport, parts.cookies);
     this.#bodiless = new SessionMap(transport.model);
-    this.#underWay = new SessionMap(transport.model, (abort) => abort.abort());
+    transport.model.onSessionEnd((session) => this.#endSession(session));
   }
 
   /** Returns null for a command that responds to our own event, or that gets its response here. */
@@ -89,15 +116,23 @@ export class ProxiedRequests {
       const id = String(fieldsOf<Protocol.Network.LoadingFinishedEvent>(message.params).requestId);
       this.#bodiless.delete(id);
       // The page cancels a request or navigates away.
-      if (message.method === 'Network.loadingFailed') this.#underWay.get(id)?.abort();
+      if (message.method === 'Network.loadingFailed') this.#underWay.get(id)?.abort.abort();
     }
     const corrected = this.#reported.correct(message);
     return corrected && this.#parts.streams.kept.onMessage(corrected);
   }
 
   end(): void {
-    for (const [, abort] of this.#underWay) abort.abort();
+    for (const { abort } of this.#underWay.values()) abort.abort();
     this.#fetcher.close();
+  }
+
+  /** Returns whether a request that the root session has paused is under way: its page closed after it was sent. */
+  handOver(paused: PausedRequest): boolean {
+    const underWay = this.#underWay.get(String(paused.networkId));
+    if (underWay?.paused.sessionId === undefined || underWay.paused.url !== paused.url) return false;
+    underWay.handOver(paused);
+    return true;
   }
 
   /**
@@ -106,10 +141,15 @@ export class ProxiedRequests {
    * @param isStale whether cookies may have changed since the browser has paused it
    */
   async proxy(before: PausedRequest, changes: ContinueFields, isStale: boolean): Promise<void> {
-    const { sessionId, requestId, networkId = requestId } = before;
-    const abort = new AbortController();
-    this.#underWay.set(networkId, abort, sessionId);
-    const endWatch = whenAbandoned(this.#transport, before, () => abort.abort());
+    const { networkId = before.requestId } = before;
+    const underWay = new UnderWay(before);
+    const { abort } = underWay;
+    this.#underWay.set(networkId, underWay);
+    const endWatch = whenAbandoned(
+      this.#transport,
+      () => underWay.paused,
+      () => abort.abort(),
+    );
     try {
       const url = typeof changes.url === 'string' ? changes.url : before.url;
       const paused = await this.#parts.cookies.refreshed(before, url, isStale);
@@ -132,22 +172,49 @@ export class ProxiedRequests {
       endWatch();
       if (abort.signal.aborted) return;
       this.#reported.report(paused, asWritten(request), outcome);
-      if ('failure' in outcome) this.#explain(sessionId, request.url, outcome);
+      if ('failure' in outcome) this.#explain(paused, request.url, outcome);
       else {
-        this.#noteRedirect(paused, request.method, outcome);
         this.#keepBody(paused, outcome);
         await this.#siteData.clear(paused, outcome.received);
         outcome = { ...outcome, headers: await this.#parts.cookies.set(paused, outcome.headers) };
       }
-      const [method, params] = responseCommand(requestId, outcome);
-      await this.#transport.call(method, params, sessionId);
+      await this.#respond(underWay, request.method, outcome);
       if (!('failure' in outcome) && headerOf(outcome.received, 'set-cookie') !== undefined) this.#parts.onCookies();
     } catch {
       // Its page or the connection is gone; if not, the request must not wait forever.
+      const { requestId, sessionId } = underWay.paused;
       this.#transport.post('Fetch.failRequest', { requestId, errorReason: 'Failed' }, sessionId);
     } finally {
       endWatch();
-      if (this.#underWay.get(networkId) === abort) this.#underWay.delete(networkId);
+      if (this.#underWay.get(networkId) === underWay) this.#underWay.delete(networkId);
+    }
+  }
+
+  /** Gives the browser the result of a request. */
+  async #respond(underWay: UnderWay, method: string, outcome: Outcome): Promise<void> {
+    const respond = async (paused: PausedRequest) => {
+      if (!('failure' in outcome)) this.#noteRedirect(paused, method, outcome);
+      const [command, params] = responseCommand(paused.requestId, outcome);
+      await this.#transport.call(command, params, paused.sessionId);
+    };
+    const { paused, again } = underWay;
+    try {
+      await respond(paused);
+    } catch (error) {
+      const isClosed = !this.#transport.model.session(paused.target.session.id);
+      const handedOver = isClosed && paused.sessionId ? await within(again, HANDED_OVER_MS, null) : null;
+      if (!handedOver) throw error;
+      await respond(handedOver);
+    }
+  }
+
+  /** Ends the requests of a page that closes, except those that the browser hands over to its root session. */
+  #endSession(ended: Session): void {
+    for (const underWay of this.#underWay.values()) {
+      const { paused, abort } = underWay;
+      if (paused.sessionId === ended.id) {
+        setTimeout(() => underWay.paused === paused && abort.abort(), HANDED_OVER_MS).unref();
+      }
     }
   }
 
@@ -169,7 +236,10 @@ export class ProxiedRequests {
     const cacheDisabled = (target.cacheDisabled && networkId !== undefined) || isEvents;
     const isLeft = networkId === undefined && !isNavigation;
     const how = { isNavigation, isPosted: method === 'POST', cacheDisabled, isLeft };
-    const complete = await this.#parts.implied.complete(headers, target, how);
+    // It comes from a worker, not from the page's document.
+    const isOfWorker = paused.sessionId === undefined && announced !== undefined && isWorker(announced.session);
+    const sender = { session: target.session, isDocument: target.isDocument && !isOfWorker };
+    const complete = await this.#parts.implied.complete(headers, sender, how);
     const lastId = isEvents ? this.#parts.streams.lastEventId(paused, String(url)) : undefined;
     return { ...(lastId && { 'last-event-id': Buffer.from(lastId).toString('latin1') }), ...complete };
   }
@@ -181,24 +251,24 @@ export class ProxiedRequests {
     if (location !== null) this.#parts.onRedirect(paused, location);
     if (networkId === undefined || /^(GET|HEAD)$/.test(method)) return;
     const isDropped = response.status === 303 || (method === 'POST' && /^30[12]$/.test(String(response.status)));
-    if (isDropped) this.#bodiless.set(networkId, true, paused.sessionId);
+    if (isDropped) this.#bodiless.set(networkId, true, paused.target.session.id);
   }
 
   /** The browser does not keep bodies of images and prefetches that it gets over CDP; the client may ask for them. */
-  #keepBody({ sessionId, networkId, resourceType, headers }: PausedRequest, response: ProxyResponse): void {
+  #keepBody({ target, networkId, resourceType, headers }: PausedRequest, response: ProxyResponse): void {
     if (networkId === undefined || response.rest || response.body.length === 0) return;
     const isPrefetch = byLowerCase(headers)['sec-purpose']?.startsWith('prefetch');
     if (!isPrefetch && resourceType !== 'Image') return;
-    this.#parts.streams.kept.begin(networkId, sessionId);
+    this.#parts.streams.kept.begin(networkId, target.session.id);
     this.#parts.streams.kept.add(networkId, response.body);
     this.#parts.streams.kept.end(networkId, 'whole', response.exchange.bytes());
   }
 
   /** Whether a document's script may have made the request, with an API that can take a response in parts. */
-  #isOfScript({ resourceType, sessionId, networkId }: PausedRequest): boolean {
+  #isOfScript({ resourceType, target: { session }, networkId }: PausedRequest): boolean {
     // A worker's request is announced in the worker's session and paused in its page's.
     const announced = this.#transport.model.requests.get(networkId);
-    return (announced?.session.id ?? sessionId) === sessionId && /^(XHR|Fetch)$/.test(resourceType);
+    return (announced?.session ?? session) === session && /^(XHR|Fetch)$/.test(resourceType);
   }
 
   #mayDownload({ isNavigation, networkId }: PausedRequest): ProxyRequest['download'] {
@@ -219,7 +289,8 @@ export class ProxiedRequests {
       headers.authorization = own;
       last = await outcome();
     }
-    for (let tries = 0; tries < MAX_CREDENTIALS && target.clientIntercepts; tries += 1) {
+    const isClients = target.clientIntercepts && paused.sessionId !== undefined;
+    for (let tries = 0; tries < MAX_CREDENTIALS && isClients; tries += 1) {
       const given = await this.#credentials.ask(paused, last, proxy);
       if (given === null) break;
       if (given.isForProxy && proxy) proxy.authorization = given.authorization;
@@ -296,11 +367,11 @@ export class ProxiedRequests {
   }
 
   /** The page only sees `net::ERR_FAILED`; its console shows the reason. */
-  #explain(sessionId: string, url: string, { failure, detail }: Failure): void {
-    if (failure !== 'Failed') return;
+  #explain({ target: { session } }: PausedRequest, url: string, { failure, detail }: Failure): void {
+    if (failure !== 'Failed' || !this.#transport.model.session(session.id)) return;
     const text = `poolwright: ${new URL(url).host} was reached through the test machine, but ${detail}`;
     const entry = { source: 'network', level: 'error', text, url, timestamp: dateNow() };
-    this.#transport.deliver({ sessionId, method: 'Log.entryAdded', params: { entry } });
+    this.#transport.deliver({ sessionId: session.id, method: 'Log.entryAdded', params: { entry } });
   }
 }
 

@@ -74,8 +74,8 @@ export class StreamedResponses {
   }
 
   /** The document that a request may belong to. */
-  documentOf({ sessionId, frameId }: PausedRequest): ProxiedDocument | undefined {
-    return this.#documents.inFrame(sessionId, frameId);
+  documentOf({ target, frameId }: PausedRequest): ProxiedDocument | undefined {
+    return this.#documents.inFrame(target.session.id, frameId);
   }
 
   /** The last event ID that sources of an address have read in a request's document, if any. */
@@ -87,7 +87,7 @@ export class StreamedResponses {
   /** Whether a script of the document waits for this response and will take its body. */
   async offer(paused: Offered, response: ProxyResponse, abort: AbortController): Promise<boolean> {
     const isTaken = await this.#offer(paused, response, { abort });
-    if (isTaken) this.kept.begin(String(paused.networkId), paused.sessionId);
+    if (isTaken) this.kept.begin(String(paused.networkId), paused.target.session.id);
     return isTaken;
   }
 
@@ -105,11 +105,11 @@ export class StreamedResponses {
   }
 
   async #offer(
-    { sessionId, frameId, networkId, url, asked }: Offered,
+    { target, frameId, networkId, url, asked }: Offered,
     response: ProxyResponse,
     how: Pick<Stream, 'abort' | 'onEnded'>,
   ): Promise<boolean> {
-    const document = this.#documents.inFrame(sessionId, frameId);
+    const document = this.#documents.inFrame(target.session.id, frameId);
     if (!document || !response.rest || networkId === undefined) return false;
     if (this.#known.of(document).blocking.delete(asked)) return false;
     const id = randomUUID();

@@ -37,8 +37,9 @@ export class ReportedResponses {
    * Reports the result of a proxied request before the browser gets it.
    * @param sent its headers, in wire text
    */
-  report({ sessionId, networkId: requestId }: PausedRequest, sent: Record<string, string>, outcome: Outcome): void {
-    if (requestId === undefined) return;
+  report({ target, networkId: requestId }: PausedRequest, sent: Record<string, string>, outcome: Outcome): void {
+    const sessionId = target.session.id;
+    if (requestId === undefined || !this.#transport.model.session(sessionId)) return;
     const { coming = [], last } = this.#reported.get(requestId) ?? {};
     if ('failure' in outcome) {
       const { netError } = outcome;
