@@ -55,7 +55,7 @@ function reaches(edges, from, to) {
   return false;
 }
 
-/** Files beside the rooms are left out: everything imports errors.ts and redact.ts. */
+/** Files beside the rooms are left out: everything imports errors.ts, redact.ts and printable.ts. */
 function roomOf(path) {
   return /^src\/([^/]+)\//.exec(path)?.[1] ?? null;
 }

@@ -9,7 +9,7 @@ const BUILT = 'dist/options.cjs';
  * (options/schema/parse.ts), and their tests need no more of a build.
  */
 export async function ensureOptions() {
-  const sources = ['src/options', 'src/service', 'src/common', 'src/redact.ts', 'src/errors.ts'];
+  const sources = ['src/options', 'src/service', 'src/common', 'src/redact.ts', 'src/printable.ts', 'src/errors.ts'];
   if (existsSync(BUILT) && statSync(BUILT).mtimeMs > Math.max(...sources.map(newest))) return;
   const [entryPoint, target] = ['src/options/schema/check.ts', 'node20'];
   await build({ entryPoints: [entryPoint], outfile: BUILT, target, bundle: true, platform: 'node', format: 'cjs' });

@@ -1,7 +1,9 @@
+import { printable, printableLines } from './printable.ts';
+
 /**
  * Everything poolwright throws. A closed set of codes, so that a caller can tell cases apart without reading text;
- * messages are for the person: what happened, which field, variable or session, and what to do next.
- * This file imports nothing.
+ * messages are for the person: what happened, which field, variable or session, and what to do next. They may quote
+ * text of others, such as a response of the service, and are made {@link printable} here.
  */
 
 /** The kinds of failure, grouped by cause. */
@@ -70,7 +72,7 @@ export class PoolwrightError extends Error {
   readonly code: PoolwrightErrorCode;
 
   constructor(code: PoolwrightErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+    super(printableLines(message), options);
     this.code = code;
   }
 }
@@ -85,7 +87,7 @@ export class OptionsError extends PoolwrightError {
     super(code, message);
     this.field = field;
     // A user's mistake is read, not debugged: Playwright, Node and every runner print the message alone.
-    this.stack = `${this.name}: ${message}`;
+    this.stack = `${this.name}: ${this.message}`;
     for (const key of ['code', 'field']) Object.defineProperty(this, key, { enumerable: false });
   }
 
@@ -113,7 +115,7 @@ export interface ServiceErrorDetails {
   attempts?: number | undefined;
 }
 
-/** A call to the service that did not succeed (section 7 of the service document). */
+/** A call to the service that did not succeed (section 7 of the service document). Its message is one line. */
 export class ServiceError extends PoolwrightError {
   declare readonly name: 'ServiceError';
   declare readonly code: ServiceErrorCode;
@@ -133,7 +135,7 @@ export class ServiceError extends PoolwrightError {
   readonly attempts: number;
 
   constructor(code: ServiceErrorCode, message: string, details: ServiceErrorDetails & { cause?: unknown }) {
-    super(code, message, { cause: details.cause });
+    super(code, printable(message), { cause: details.cause });
     this.status = details.status;
     this.serviceCode = details.serviceCode;
     this.serviceMessage = details.serviceMessage;
@@ -144,7 +146,9 @@ export class ServiceError extends PoolwrightError {
   }
 }
 
-/** Getting, keeping or giving back a browser failed. `sessionId` names it where there was one. */
+/**
+ * Getting, keeping or giving back a browser failed. `sessionId` names it where there was one. Its message is one line.
+ */
 export class LeaseError extends PoolwrightError {
   declare readonly name: 'LeaseError';
   declare readonly code: LeaseErrorCode;
@@ -152,7 +156,7 @@ export class LeaseError extends PoolwrightError {
   readonly sessionId: string | undefined;
 
   constructor(code: LeaseErrorCode, message: string, options?: { cause?: unknown; sessionId?: string | undefined }) {
-    super(code, message, options);
+    super(code, printable(message), options);
     this.sessionId = options?.sessionId;
   }
 }

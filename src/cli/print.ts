@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { largest } from '../common/numbers/extremes.ts';
-import { printable } from '../common/text/printable.ts';
+import { printable } from '../printable.ts';
 
 /** Between two columns, and before the first one. */
 const GAP = '   ';

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { errorMessage } from '../common/error-message.ts';
 import { print } from '../common/text/notify.ts';
-import { printableLines } from '../common/text/printable.ts';
+import { printableLines } from '../printable.ts';
 import { OptionsError, PoolwrightError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 

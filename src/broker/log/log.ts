@@ -1,11 +1,12 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { printable } from '../../printable.ts';
 import { redactText } from '../../redact.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * The broker's log: a file in the output directory, plus the terminal for messages to the user. Never contains a
- * secret.
+ * The broker's log: a file in the output directory, plus the terminal for messages to the user. Each message is one
+ * line, whatever text of others it contains. Never contains a secret.
  */
 export interface Log {
   /** For the file, and for the terminal under `DEBUG=poolwright:*`. */
@@ -35,7 +36,7 @@ export function createLog({ file, terminal, secrets, debug }: LogOptions): Log {
   if (file) mkdirSync(dirname(file), { recursive: true });
 
   const write = (level: string, message: string, toTerminal: boolean) => {
-    const line = redactText(message, secrets);
+    const line = redactText(printable(message), secrets);
     if (toTerminal) terminal.write(line);
     if (!file) return;
     try {

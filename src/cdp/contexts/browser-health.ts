@@ -2,7 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
 import { monotonicNow, systemClock } from '../../common/clock.ts';
 import { within } from '../../common/pause.ts';
-import { printable } from '../../common/text/printable.ts';
+import { printable } from '../../printable.ts';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { CommandParams, InterceptorTransport } from '../transport/interceptor.ts';
 

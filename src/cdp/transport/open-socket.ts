@@ -2,7 +2,6 @@ import { constants } from 'node:buffer';
 import type { LookupFunction, Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { within } from '../../common/pause.ts';
-import { printable } from '../../common/text/printable.ts';
 import { urlCredentials } from '../../common/url/credentials.ts';
 import { isLoopbackHost } from '../../common/url/loopback.ts';
 import { LeaseError } from '../../errors.ts';
@@ -154,11 +153,11 @@ function whyRefused({ status, error, stream }: Handshake): string {
   const code: unknown = error !== undefined && 'code' in error ? error.code : undefined;
   // Only the code if there is one: an error message may contain anything.
   if (typeof code === 'string') return code;
-  return error === undefined ? 'the connection was refused' : redactText(printable(error.message));
+  return error === undefined ? 'the connection was refused' : redactText(error.message);
 }
 
 function failed(where: string, reason: string, sessionId: string | undefined): LeaseError {
-  const whose = sessionId === undefined ? '' : ` of session ${printable(sessionId)}`;
+  const whose = sessionId === undefined ? '' : ` of session ${sessionId}`;
   return new LeaseError('CONNECT_FAILED', `Could not connect to the browser${whose}${where}: ${reason}.`, {
     sessionId,
   });

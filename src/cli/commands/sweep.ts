@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { emptySweep, type SweepResult, sweep } from '../../broker/recovery/sweep.ts';
 import { notify } from '../../common/text/notify.ts';
-import { shellWord } from '../../common/text/printable.ts';
 import { variable } from '../../options/environment.ts';
 import { projectDirectory } from '../../options/project-directory.ts';
+import { shellWord } from '../../printable.ts';
 import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../progress.ts';
 import { serviceOfShell, withClient } from '../with-client.ts';

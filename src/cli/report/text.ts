@@ -1,4 +1,4 @@
-import { printable } from '../../common/text/printable.ts';
+import { printable } from '../../printable.ts';
 import type { Advice } from '../../report/advice/advise.ts';
 import type { Choice, Goals } from '../../report/advice/choices.ts';
 import { boundLines, parallelLine, retryLine, shardLine, waitLines } from '../../report/advice/sentences.ts';

@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from '../../printable.ts';
 
 /** Prints one line for the user, on standard error, because standard output may be a reporter's JSON. */
 export function notify(text: string): void {

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { errorMessage } from '../../common/error-message.ts';
-import { printable } from '../../common/text/printable.ts';
+import { printable } from '../../printable.ts';
 import { movedBytes, type RunWithFigures, type TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
 import { bytes, duration } from './format.ts';

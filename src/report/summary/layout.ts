@@ -1,7 +1,7 @@
 import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
-import { printable } from '../../common/text/printable.ts';
+import { printable } from '../../printable.ts';
 
 /** Formats lines for the terminal. */
 

@@ -1,5 +1,5 @@
 import { largest } from '../../common/numbers/extremes.ts';
-import { shellWord } from '../../common/text/printable.ts';
+import { shellWord } from '../../printable.ts';
 import { movedBytes, type RunFigures, type RunWithFigures, type TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
 import { bytes, duration, many } from './format.ts';

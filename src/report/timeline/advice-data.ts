@@ -1,4 +1,4 @@
-import { printable } from '../../common/text/printable.ts';
+import { printable } from '../../printable.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { type Advice, advise } from '../advice/advise.ts';
 import { pastRuns } from '../advice/past/past-runs.ts';

@@ -1,5 +1,5 @@
 import { largest } from '../../common/numbers/extremes.ts';
-import { printable } from '../../common/text/printable.ts';
+import { printable } from '../../printable.ts';
 import { testStatuses } from '../../record/enums.ts';
 import { movedBytes, type RunWithFigures, type TestTry } from '../../record/figures.ts';
 import type { SessionRecord, TestRecord } from '../../record/run-record.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { printable } from '../../printable.ts';
 import { redactText } from '../../redact.ts';
 import { describeNetworkFailure } from './network-failure.ts';
 import { isAmbiguous, nextDelay } from './retry-policy.ts';
@@ -68,16 +69,22 @@ const ADVICE: Readonly<Partial<Record<ServiceError['code'], string>>> = {
 };
 
 /** The document's own `code`s say more than their status. */
-const ADVICE_BY_SERVICE_CODE: Readonly<Record<string, string>> = {
-  invalid_spec:
+const ADVICE_BY_SERVICE_CODE: ReadonlyMap<string | undefined, string> = new Map([
+  [
+    'invalid_spec',
     'The dedicated address in `proxyUrl` is malformed: use dedicated://<ip>, dedicated://any or dedicated://any~country-XX.',
-  dedicated_ip_not_owned: 'The dedicated address in `proxyUrl` is not of this workspace.',
-  no_dedicated_ip: 'The workspace has no dedicated address that matches `proxyUrl`.',
-  dedicated_ip_unhealthy:
+  ],
+  ['dedicated_ip_not_owned', 'The dedicated address in `proxyUrl` is not of this workspace.'],
+  ['no_dedicated_ip', 'The workspace has no dedicated address that matches `proxyUrl`.'],
+  [
+    'dedicated_ip_unhealthy',
     'The dedicated address in `proxyUrl` failed its last health check: ask again later, or use another.',
-  browser_capacity_unavailable:
+  ],
+  [
+    'browser_capacity_unavailable',
     'The service has no free browser for this request at the moment: ask again later, or in another country.',
-};
+  ],
+]);
 
 /** Responses of the edge in front of the service, so that their form says nothing. */
 const FROM_THE_EDGE = new Set([429, 502]);
@@ -88,7 +95,7 @@ export function responseFailure(response: FailedResponse, context: CallContext):
   const body = readErrorBody(response.body, context.secrets);
   const code = codeOf(status, body.message ?? '');
   const said = body.message ? ` "${body.message}"` : '';
-  const advice = [ADVICE_BY_SERVICE_CODE[body.code ?? ''] ?? ADVICE[code] ?? ''];
+  const advice = [ADVICE_BY_SERVICE_CODE.get(body.code) ?? ADVICE[code] ?? ''];
   if (code === 'SERVICE_BAD_RESPONSE' || (!body.recognised && !FROM_THE_EDGE.has(status) && status < 500)) {
     advice.push('This is not how the service responds: check POOLWRIGHT_BASE_URL (or `baseURL`).');
   }
@@ -191,8 +198,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Masked first, then cut: the front half of a secret is one too. */
+/** As one line. Masked first, then cut: the front half of a secret is one too. */
 function excerpt(text: string, secrets: readonly string[]): string {
-  const clean = redactText(text.replace(/\s+/g, ' ').trim(), secrets);
+  const clean = redactText(printable(text).replace(/\s+/g, ' ').trim(), secrets);
   return clean.length > EXCERPT_CHARACTERS ? `${clean.slice(0, EXCERPT_CHARACTERS)}…` : clean;
 }

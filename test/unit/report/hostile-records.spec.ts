@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { sweepReport } from '../../../src/cli/commands/sweep.ts';
 import { tableLines } from '../../../src/cli/print.ts';
 import { adviceLines } from '../../../src/cli/report/text.ts';
-import { printable, shellWord } from '../../../src/common/text/printable.ts';
+import { printable, shellWord } from '../../../src/printable.ts';
 import { withFigures } from '../../../src/record/figures.ts';
 import { readRecords } from '../../../src/record/read-records.ts';
 import { type RunRecord, runRecord } from '../../../src/record/run-record.ts';

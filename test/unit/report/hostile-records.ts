@@ -41,7 +41,7 @@ const TRICKS = [
   ' ',
   'long '.repeat(300),
 ];
-const text: Arbitrary<string> = fc.oneof(
+export const text: Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...TRICKS) },
   { weight: 2, arbitrary: fc.array(fc.constantFrom(...TRICKS), { maxLength: 3 }).map((parts) => parts.join('')) },
   { weight: 1, arbitrary: anyText({ maxLength: 30 }) },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ENDPOINTS, type Endpoint, type ServiceClient } from '../../../service/index.ts';
-import { printJson } from '../../print.ts';
+import { printJson, printLine } from '../../print.ts';
 import { compareRequest, compareResponse, compareValues, type Difference, type Say } from './compare-shapes.ts';
 import { type ServiceEndpoint, serviceEndpoints } from './service-endpoints.ts';
 import { type Shape, shapeOf } from './shape.ts';
@@ -50,7 +50,7 @@ function verdict(all: number, breaks: number): string {
 function print(title: string, differences: readonly Difference[]): void {
   if (differences.length === 0) return;
   process.stdout.write(`${title}\n`);
-  for (const { endpoint, says } of differences) process.stdout.write(`  ${endpoint}: ${says}\n`);
+  for (const { endpoint, says } of differences) printLine(`  ${endpoint}: ${says}`);
   process.stdout.write('\n');
 }
 

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { errorMessage } from '../../../common/error-message.ts';
 import { issueRelayToken, RELAY_SECRET } from '../../../common/relay/relay-token.ts';
 import { LeaseError, OptionsError } from '../../../errors.ts';
+import { printable } from '../../../printable.ts';
 import { redactText } from '../../../redact.ts';
 import { minorVersion, missingVersion, RELAY_PROTOCOL, relayStatus, STATUS_PATH } from '../../../relay/protocol.ts';
 
@@ -19,14 +20,16 @@ export async function checkRelay(address: string, version: string, secret: strin
   const { status, body } = await ask(address, secret).catch((error) => {
     throw new LeaseError('CONNECT_FAILED', `The relay ${host} does not respond: ${redactText(causeOf(error))}`);
   });
-  if (status === 401) throw new OptionsError(RELAY_SECRET, `The relay ${host} refuses this run: ${redactText(body)}`);
+  if (status === 401)
+    throw new OptionsError(RELAY_SECRET, `The relay ${host} refuses this run: ${redactText(printable(body))}`);
   const found = v.safeParse(v.pipe(v.string(), v.parseJson(), relayStatus), body);
   if (status !== 200 || !found.success || found.output.protocol !== RELAY_PROTOCOL) {
     throw new OptionsError('relay', `${host} is not a relay of this version of poolwright (HTTP ${status}).`);
   }
   const wanted = minorVersion(version) ?? version;
   const { versions } = found.output;
-  if (!versions.includes(wanted)) throw new OptionsError('relay', `${host}: ${missingVersion(wanted, versions)}`);
+  if (!versions.includes(wanted))
+    throw new OptionsError('relay', `${host}: ${printable(missingVersion(wanted, versions))}`);
 }
 
 /** The secret is not set where the tests run. */

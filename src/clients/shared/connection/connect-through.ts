@@ -9,7 +9,6 @@ import { type ConnectionClosed, describeClosed } from '../../../cdp/transport/co
 import type { CdpTransport } from '../../../cdp/transport/transport.ts';
 import { monotonicNow } from '../../../common/clock.ts';
 import { errorMessage } from '../../../common/error-message.ts';
-import { printable } from '../../../common/text/printable.ts';
 import { traceTime } from '../../../common/time-trace.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { LeaseError } from '../../../errors.ts';
@@ -205,11 +204,7 @@ function reportUnreachable({ onNote, onUnreachable }: ConnectionOptions, text: s
 
 /** Without `cause`, because the client's error may contain the address. */
 function connectFailed(sessionId: string, reason: string): LeaseError {
-  return new LeaseError(
-    'CONNECT_FAILED',
-    `Could not connect to the browser of session ${printable(sessionId)}: ${printable(reason)}`,
-    {
-      sessionId,
-    },
-  );
+  return new LeaseError('CONNECT_FAILED', `Could not connect to the browser of session ${sessionId}: ${reason}`, {
+    sessionId,
+  });
 }

@@ -1,7 +1,7 @@
 import type { LeasedBrowser, SessionReport } from '../../../broker/rpc/messages/protocol.ts';
 import { withoutStack } from '../../../common/error-message.ts';
-import { printable } from '../../../common/text/printable.ts';
 import { LeaseError } from '../../../errors.ts';
+import { printable } from '../../../printable.ts';
 
 /** A browser that was lost, or turned out to be broken, while a test used it. */
 export interface Loss {

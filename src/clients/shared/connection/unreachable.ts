@@ -1,6 +1,7 @@
 import { withoutStack } from '../../../common/error-message.ts';
 import { PoolwrightError } from '../../../errors.ts';
 import { parseNetworkRules } from '../../../options/network-rules.ts';
+import { printable } from '../../../printable.ts';
 
 /** Which servers and files of this machine pages reach. */
 export interface ExposedNetwork {
@@ -28,9 +29,9 @@ export function unreachableText(url: string, error: string, exposed: ExposedNetw
   return url.startsWith('file:///') && NO_FILE.test(error) ? ofFile(url, exposed) : null;
 }
 
-/** Comes before the test's own error, which does not say which option to set. */
+/** Comes before the test's own error, which does not say which option to set. One line for each text. */
 export function unreachableError(texts: Iterable<string>): PoolwrightError {
-  return withoutStack(new PoolwrightError('NOT_CARRIED', [...texts].join('\n')));
+  return withoutStack(new PoolwrightError('NOT_CARRIED', Array.from(texts, printable).join('\n')));
 }
 
 function ofServer({ origin, host }: URL, { byIntent }: ExposedNetwork): string {

@@ -4,6 +4,7 @@ import type { Control, Screencast } from '../../../cdp/screencast/screencast.ts'
 import { type Clock, systemClock } from '../../../common/clock.ts';
 import { OptionsError } from '../../../errors.ts';
 import { type Environment, inContinuousIntegration } from '../../../options/environment.ts';
+import { printable } from '../../../printable.ts';
 import type { HoldEnd } from '../../../record/enums.ts';
 import { redactText } from '../../../redact.ts';
 import { HOLD_MS, type HoldLimit, holdLimit } from './hold-limit.ts';
@@ -67,7 +68,7 @@ export class Holds {
    * @param test null: a script or a hook
    */
   async hold(browser: HeldBrowser, reason: string, test: HeldTest | null): Promise<void> {
-    const text = typeof reason === 'string' ? reason.trim().slice(0, MAX_REASON) : '';
+    const text = typeof reason === 'string' ? printable(reason).trim().slice(0, MAX_REASON) : '';
     if (text === '') {
       throw new OptionsError(
         'hostedSession.hold',

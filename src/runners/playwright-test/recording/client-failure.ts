@@ -1,5 +1,5 @@
 import type { TestInfoError } from '@playwright/test';
-import { printable } from '../../../common/text/printable.ts';
+import { printable } from '../../../printable.ts';
 import { redactText } from '../../../redact.ts';
 
 const FRAME = /^\s+at /;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { LeasedBrowser } from '../../../../../src/broker/rpc/messages/protocol.ts';
 import { openSocket } from '../../../../../src/cdp/transport/open-socket.ts';
 import { describeLoss, lossError } from '../../../../../src/clients/shared/connection/loss.ts';
-import { printable } from '../../../../../src/common/text/printable.ts';
+import { printable } from '../../../../../src/printable.ts';
 import { propertyRuns } from '../../../../support/property-runs.ts';
 
 /** Session IDs and reasons of others in the messages about a browser: each message is one clean line. */
