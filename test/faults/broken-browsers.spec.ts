@@ -42,6 +42,34 @@ for (const { effect, fails } of [
   });
 }
 
+test('a browser on which Playwright itself throws costs one test', async ({ newConsumer, service }) => {
+  const { baseURL, apiKey } = service.emulator;
+  const { cdpUrl, sessionId } = await service.client.createSession();
+  const spoilt = await fetch(`${baseURL}/__emulator/sessions/${sessionId}/foreign-target`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}` },
+  });
+  expect(spoilt.ok).toBe(true);
+  // Playwright of today tolerates such a target.
+  const consumer = await newConsumer('oldest');
+  await consumer.write({
+    'playwright.config.ts': wrappedConfig(),
+    'tests/a.spec.ts': suite(`
+      const { chromium } = require('@playwright/test');
+      test('1', async ({ page }) => { await chromium.connectOverCDP('${cdpUrl}'); await page.waitForTimeout(30_000); });
+      test('2', async ({ page }) => { await page.goto('about:blank'); });`),
+  });
+  const run = await runPlaywright(consumer, ['--workers=1'], service.env);
+  expect(run.code, run.output).toBe(1);
+  const results = (await reportedTests(consumer)).map(({ results }) => results[0]);
+  const failures = results.map((result) => hostedAttachments(result)[0]?.infrastructureFailure);
+  expect(failures).toEqual([
+    expect.stringMatching(/is broken: Playwright failed on what it sent: "targetInfo: {/),
+    null,
+  ]);
+  await service.client.stopSession(sessionId);
+});
+
 test.describe('what tests leave in a browser', () => {
   test.use({ browsers: 'shell' });
 

@@ -12,6 +12,7 @@ import { OptionsError } from '../../errors.ts';
 import { connectionSettings } from '../../options/lease-plan.ts';
 import { reusesContext } from './config/reused-context.ts';
 import type { ContextUse, Use } from './fixture-types.ts';
+import { onClientFailure } from './recording/client-failure.ts';
 import { lastMeasurably } from './recording/hook-or-test.ts';
 import { brokerForWorker, type WorkerBrokerAddress, type WorkerProject } from './setup/worker-broker.ts';
 import { testBrowser } from './test-browser.ts';
@@ -60,11 +61,13 @@ export async function provideHostedBrowser(
     }
   };
   chromium.connect = connect as BrowserType['connect'];
+  const stopWatching = onClientFailure((failure) => state.recorder.clientFailed(failure));
   try {
     await use({ wsEndpoint: ENDPOINT });
     traceTime('worker', 'the browser is given back');
   } finally {
     chromium.connect = original;
+    stopWatching();
     // Usually the `browser` fixture has closed it. Needed when that fixture failed half-way.
     await state.hosted?.close();
     state.hosted = null;

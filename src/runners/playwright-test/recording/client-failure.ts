@@ -1,4 +1,3 @@
-import type { TestInfoError } from '@playwright/test';
 import { printable } from '../../../printable.ts';
 import { redactText } from '../../../redact.ts';
 
@@ -9,11 +8,11 @@ const IN_NODE = /node:/;
 const MAX_MESSAGE = 200;
 
 /**
- * Describes an error that Playwright has thrown by itself, in no call of a test or fixture: it cannot handle what the
- * browser has sent, and would fail in the next test, too. Null for all other errors, whose stack has frames of the
- * test, a fixture or a hook.
+ * Describes an uncaught error that Playwright has thrown by itself, in no call of a test or fixture: it cannot handle
+ * what the browser has sent, and would fail in the next test, too. Null for all other errors, whose stack has frames of
+ * the test, a fixture or a hook.
  */
-export function clientFailure({ message = '', stack = '' }: TestInfoError): string | null {
+export function clientFailure({ message, stack = '' }: Error): string | null {
   const frames = stack.split('\n').filter((line) => FRAME.test(line));
   const isPlaywrights =
     frames.some((frame) => IN_PLAYWRIGHT.test(frame)) &&
@@ -21,4 +20,19 @@ export function clientFailure({ message = '', stack = '' }: TestInfoError): stri
   return isPlaywrights
     ? `Playwright failed on what it sent: "${printable(redactText(message)).slice(0, MAX_MESSAGE)}"`
     : null;
+}
+
+/**
+ * Watches for such errors until the returned function is called. Reads them as they are thrown, because Playwright
+ * removes its own frames from the errors of a test. Playwright listens to both events, too, and fails the test.
+ */
+export function onClientFailure(listener: (failure: string) => void): () => void {
+  const onError = (error: unknown) => {
+    const failure = error instanceof Error ? clientFailure(error) : null;
+    if (failure !== null) listener(failure);
+  };
+  process.on('unhandledRejection', onError).on('uncaughtExceptionMonitor', onError);
+  return () => {
+    process.off('unhandledRejection', onError).off('uncaughtExceptionMonitor', onError);
+  };
 }

@@ -4,7 +4,6 @@ import type { HeldBrowser, HeldTest, WorkerHolds } from '../../../clients/shared
 import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { ATTACHMENT_NAME, keyOf } from '../../../record/test-record.ts';
-import { clientFailure } from './client-failure.ts';
 import { heldTest } from './held-test.ts';
 import { wasHook } from './hook-or-test.ts';
 import { testFactsOf } from './test-facts.ts';
@@ -93,6 +92,11 @@ export class Recorder {
     this.#current?.use.addUnreachable(text);
   }
 
+  /** Playwright fails on what the running test's browser sends: no other test may use that browser. */
+  clientFailed(failure: string): void {
+    this.#current?.use.lastUsed()?.markBroken(failure);
+  }
+
   /** The running test opens a context on this connection. */
   uses(connection: RecordedConnection): void {
     this.#current?.use.uses(connection);
@@ -135,8 +139,6 @@ export class Recorder {
     const { testInfo, use } = test;
     const { workerIndex, config, errors } = testInfo;
     const facts = testFactsOf(testInfo, use.startedAt);
-    const failure = errors.map(clientFailure).find((text) => text !== null);
-    if (failure) use.lastUsed()?.markBroken(failure);
     const end = { facts, failed: errors.length > 0, workerIndex, shard: config.shard };
     const ended = await use.end(end, sink);
     if (!ended) return;
