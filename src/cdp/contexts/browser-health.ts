@@ -54,6 +54,8 @@ interface Opening {
   readonly what: string;
   readonly since: number;
   readonly isContext: boolean;
+  /** Of a page. */
+  readonly contextId: unknown;
 }
 
 /**
@@ -72,6 +74,8 @@ export class BrowserHealth {
   /** Contexts and pages that are being opened, and contexts that are being closed, by the command's ID. */
   readonly #opening = new Map<number, Opening>();
   readonly #closing = new Map<number, string>();
+  /** Pages that the browser has opened, but not attached the client to, by target. The client waits for that. */
+  readonly #unattached = new Map<string, Opening>();
   /** Contexts that {@link clean} has closed. The browser may still list them. */
   readonly #disposed = new Set<string>();
   /** Downloads in progress. */
@@ -112,7 +116,8 @@ export class BrowserHealth {
     const what = OPENS[method];
     if (what) {
       const isContext = method === 'Target.createBrowserContext';
-      this.#opening.set(id, { what, since: monotonicNow(), isContext });
+      const contextId = isContext ? undefined : fieldsOf<Protocol.Target.CreateTargetRequest>(params).browserContextId;
+      this.#opening.set(id, { what, since: monotonicNow(), isContext, contextId });
     }
     if (method === 'Target.disposeBrowserContext') {
       this.#closing.set(id, String(fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(params).browserContextId));
@@ -122,6 +127,9 @@ export class BrowserHealth {
   onMessage({ id, method, params, result, error, sessionId }: CdpMessage): void {
     if (id !== undefined) {
       this.#onResponse(id, result, error, sessionId === undefined);
+    } else if (method === 'Target.attachedToTarget') {
+      const { targetInfo } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
+      this.#unattached.delete(String(fieldsOf<Protocol.Target.TargetInfo>(targetInfo).targetId));
     } else if (method === 'Browser.downloadWillBegin') {
       this.#downloads.add(String(fieldsOf<Protocol.Browser.DownloadWillBeginEvent>(params).guid));
     } else if (method === 'Browser.downloadProgress') {
@@ -139,13 +147,23 @@ export class BrowserHealth {
     if (opening && error && isClients && !CLOSED_MEANWHILE.test(String(error.message))) {
       this.#refusal ??= `it refused to open ${opening.what}: "${printable(String(error.message))}"`;
     }
-    const { browserContextId } = fieldsOf<Protocol.Target.CreateBrowserContextResponse>(result);
+    const { browserContextId, targetId } = fieldsOf<
+      Protocol.Target.CreateBrowserContextResponse & Protocol.Target.CreateTargetResponse
+    >(result);
+    if (opening && isClients && typeof targetId === 'string' && !this.#transport?.model.target(targetId)) {
+      this.#unattached.set(targetId, opening);
+    }
     if (opening?.isContext && typeof browserContextId === 'string') this.#own.add(browserContextId);
     if (closed !== undefined && !error) this.#closed(closed);
   }
 
   #closed(contextId: string): void {
     if (this.#own.delete(contextId)) this.#foreign.add(contextId);
+    for (const [targetId, opening] of this.#unattached) {
+      if (opening.contextId !== contextId) continue;
+      this.#refusal ??= late(opening, OPENED_LATE_MS);
+      this.#unattached.delete(targetId);
+    }
   }
 
   /**
@@ -154,9 +172,9 @@ export class BrowserHealth {
    */
   fault(limit = OPENED_MS): string | null {
     if (this.#refusal !== null) return this.#refusal;
-    for (const { what, since } of this.#opening.values()) {
-      const ms = monotonicNow() - since;
-      if (ms >= limit) return `it has not opened ${what} within ${Math.round(ms / 1000)} s`;
+    for (const opening of this.#pending()) {
+      const fault = late(opening, limit);
+      if (fault !== null) return fault;
     }
     return null;
   }
@@ -177,10 +195,14 @@ export class BrowserHealth {
       if (sweep === SWEEPS) return describeLeft(left);
       await this.#close(left);
     }
-    for (const since = monotonicNow(); this.#opening.size > 0; await delay(LOOK_MS)) {
+    for (const since = monotonicNow(); this.#pending().length > 0; await delay(LOOK_MS)) {
       if (monotonicNow() - since >= OPENED_LATE_MS) return this.fault(0);
     }
     return this.fault();
+  }
+
+  #pending(): Opening[] {
+    return [...this.#opening.values(), ...this.#unattached.values()];
   }
 
   #leftovers({ contexts, targets, defaultContext }: Contents): Left {
@@ -230,6 +252,12 @@ export class BrowserHealth {
     const { targetInfos } = v.parse(targetList, targets);
     return { contexts: browserContextIds, targets: targetInfos, defaultContext: defaultBrowserContextId };
   }
+}
+
+/** What is wrong when something takes this long to open; null if it has not yet. */
+function late({ what, since }: Opening, limit: number): string | null {
+  const ms = monotonicNow() - since;
+  return ms >= limit ? `it has not opened ${what} within ${Math.round(ms / 1000)} s` : null;
 }
 
 function describeLeft({ contexts, targets }: Left): string {

@@ -29,6 +29,8 @@ class FakeBrowser {
   readonly list: InterceptorList;
   /** Methods that it refuses, or does not respond to. */
   readonly refused = new Map<string, string | null>();
+  /** Whether clients are attached to the pages that they open. */
+  attaches = true;
   #last = 0;
 
   constructor() {
@@ -91,6 +93,11 @@ class FakeBrowser {
       const id = `context ${this.contexts.size} of ${this.#last}`;
       this.contexts.add(id);
       return { browserContextId: id };
+    }
+    if (method === 'Target.createTarget') {
+      const info = { targetId: `page ${this.#last}`, type: 'page', browserContextId: browserContextId || DEFAULT };
+      if (this.attaches) this.start(info);
+      return { targetId: info.targetId };
     }
     if (method === 'Target.disposeBrowserContext') {
       this.contexts.delete(browserContextId);
@@ -267,6 +274,36 @@ test.describe('after the tests of a worker, a browser', () => {
       browser.list.end();
     });
   }
+
+  test('that opens a page, but never attaches the client to it, is broken', async () => {
+    const browser = await connected();
+    await browser.command('Target.createTarget');
+    expect(await browser.health.clean()).toBe(null);
+    browser.attaches = false;
+    await browser.command('Target.createTarget');
+    expect(browser.health.fault()).toBe(null);
+    expect(await browser.health.clean()).toMatch(/^it has not opened a page within \d s$/);
+    browser.list.end();
+  });
+
+  test('is broken when the client closes the context of such a page later, and not when it does at once', async () => {
+    const browser = await connected();
+    browser.attaches = false;
+    const open = async () => {
+      await browser.command('Target.createBrowserContext');
+      const browserContextId = [...browser.contexts].at(-1);
+      await browser.command('Target.createTarget', { browserContextId });
+      return async () => await browser.command('Target.disposeBrowserContext', { browserContextId });
+    };
+    const close = await open();
+    await close();
+    expect(await browser.health.clean()).toBe(null);
+    const closeLate = await open();
+    await expect.poll(() => browser.health.fault(3_000), { intervals: [100] }).not.toBe(null);
+    await closeLate();
+    expect(browser.health.fault()).toMatch(/^it has not opened a page within \d s$/);
+    browser.list.end();
+  });
 
   test('is not broken when a test opens a page in a context that it closes', async () => {
     const browser = await connected();
