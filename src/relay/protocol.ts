@@ -11,7 +11,7 @@ export const RELAY_PATH = '/v1/lease';
 /** Path of the relay's status, before any lease. */
 export const STATUS_PATH = '/v1/status';
 /** Both sides need the same. */
-export const RELAY_PROTOCOL = 2;
+export const RELAY_PROTOCOL = 3;
 
 /** The status of a relay. */
 export const relayStatus = v.object({
@@ -38,8 +38,11 @@ const open = v.strictObject({
 /** Checks that the browser responds. */
 const ask = v.strictObject({ type: v.literal('ask'), id: v.number() });
 
+/** Closes what tests have left in the browser. The response says why no other test may use it. */
+const clean = v.strictObject({ type: v.literal('clean'), id: v.number() });
+
 /** A worker's messages. */
-export const fromWorker = v.variant('type', [open, ask]);
+export const fromWorker = v.variant('type', [open, ask, clean]);
 
 /** Sent once the browser is connected. Messages of Playwright follow. */
 const opened = v.strictObject({
@@ -61,6 +64,8 @@ const figures = v.strictObject({
   commands: v.number(),
   roundTripMs: v.nullable(v.number()),
   savedMs: v.number(),
+  /** Why the browser is broken although it responds; null if it is not known to be. */
+  fault: v.nullable(v.string()),
 });
 
 /** A part of an upload did not reach the browser unchanged. */

@@ -1,4 +1,5 @@
 import { expect, test } from '../support/e2e/fixtures.ts';
+import { startRelay } from '../support/e2e/relay.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../support/e2e/suites.ts';
 
@@ -11,13 +12,18 @@ const TESTS = suite(
 );
 const CREATE = { method: 'POST', path: '/v1/browser/session' } as const;
 
-for (const { effect, fails } of [
+for (const { effect, fails, relayed = false } of [
   { effect: { refuseContexts: true }, fails: /is broken: it refused to open a context: "The browser is broken/ },
   { effect: { refusePages: true }, fails: /is broken: it refused to open a page: "The browser is broken/ },
   { effect: { foreignTarget: true }, fails: null },
-] as const) {
+  { effect: { refuseContexts: true }, fails: /is broken: it refused to open a context/, relayed: true },
+  { effect: { refusePages: true }, fails: /is broken: it refused to open a page/, relayed: true },
+  { effect: { foreignTarget: true }, fails: null, relayed: true },
+]) {
   const [name] = Object.keys(effect);
-  test(`${name} costs ${fails ? 'one test' : 'no test'}`, async ({ newConsumer, service }) => {
+  const where = relayed ? ' over a relay' : '';
+  test(`${name} costs ${fails ? 'one test' : 'no test'}${where}`, async ({ newConsumer, service }) => {
+    const relay = relayed ? await startRelay() : null;
     const { baseURL, apiKey } = service.emulator;
     const response = await fetch(`${baseURL}/__emulator/faults`, {
       method: 'POST',
@@ -27,7 +33,8 @@ for (const { effect, fails } of [
     expect(response.ok).toBe(true);
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': TESTS });
-    const run = await runPlaywright(consumer, ['--workers=1'], service.env);
+    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, ...relay?.env });
+    await relay?.stop();
     expect(run.code, run.output).toBe(fails ? 1 : 0);
     const results = (await reportedTests(consumer)).map(({ results }) => results[0]);
     const statuses = results.map((result) => result?.status);

@@ -3,7 +3,7 @@ import { Windows } from '../../cdp/latency/contexts/windows.ts';
 import { Savings } from '../../cdp/latency/savings.ts';
 import { Meter } from '../../cdp/metering/meter.ts';
 import { connected } from '../../cdp/network/proxy/dial.ts';
-import { openTransport } from '../../cdp/pipeline.ts';
+import { BrowserHealth, openTransport } from '../../cdp/pipeline.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { browserHash } from '../../common/relay/relay-token.ts';
@@ -37,6 +37,7 @@ export class Lease {
   #playwright: WebSocket | null = null;
   #transport: CdpTransport | null = null;
   #proxy: RequestProxy | null = null;
+  readonly #health = new BrowserHealth();
   #figures: (() => RelayFigures) | null = null;
   #lastFigures = '';
   #isOpening = false;
@@ -68,8 +69,8 @@ export class Lease {
 
   async #control(data: Buffer, loading: Promise<LoadedPlaywright>): Promise<void> {
     const message = readFrame(fromWorker, data);
-    if (message?.type === 'ask') {
-      const error = await this.#ask();
+    if (message?.type === 'ask' || message?.type === 'clean') {
+      const error = await (message.type === 'ask' ? this.#ask() : this.#clean());
       this.#send({ type: 'answered', id: message.id, error });
     } else if (message?.type === 'open' && !this.#isOpening) {
       this.#isOpening = true;
@@ -97,6 +98,7 @@ export class Lease {
       sessionId,
       meter,
       savings,
+      health: this.#health,
       ahead,
       sharesBrowser,
       ...(persistent && { persistent }),
@@ -113,6 +115,7 @@ export class Lease {
       commands: transport.commands,
       roundTripMs: savings.roundTripMs,
       savedMs: savings.savedMs,
+      fault: this.#health.fault(),
     });
     void transport.closed.then(({ code, reason }) => {
       this.#sendFigures();
@@ -156,16 +159,21 @@ export class Lease {
   }
 
   async #ask(): Promise<string | null> {
-    if (!this.#transport) return null;
-    return await this.#transport.ask().then(
-      () => null,
-      (error) => redactText(errorMessage(error)),
-    );
+    return await reasonWhy(this.#transport?.ask().then(() => null));
+  }
+
+  async #clean(): Promise<string | null> {
+    return await reasonWhy(this.#transport ? this.#health.clean() : undefined);
   }
 
   #send(message: FromRelay): void {
     if (this.#worker.readyState === this.#worker.OPEN) this.#worker.send(frame(message));
   }
+}
+
+/** The outcome of a check of the browser, whose failure is one, too. */
+async function reasonWhy(check: Promise<string | null> = Promise.resolve(null)): Promise<string | null> {
+  return await check.catch((error) => redactText(errorMessage(error)));
 }
 
 /** Whether the browser's pages have separate windows. */

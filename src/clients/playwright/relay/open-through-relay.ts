@@ -93,13 +93,10 @@ export async function openThroughRelay(
       closed,
       close,
     },
-    // Playwright beside the relay closes its contexts when this connection ends.
+    // Beside the browser, where its messages are.
     health: {
-      fault: () => null,
-      clean: async () => {
-        await connection?.ask();
-        return null;
-      },
+      fault: () => connection?.figures.fault ?? null,
+      clean: async () => (await connection?.clean()) ?? null,
     },
     connect: async (timeout) => {
       const opening = openConnection(timeout);

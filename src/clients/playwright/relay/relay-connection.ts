@@ -44,7 +44,7 @@ export interface RelayEvents {
 /** Why there is no connection through a relay. Contains no secret. */
 export class RelayFailure extends Error {}
 
-const NO_FIGURES: RelayFigures = { observedBytes: null, commands: 0, roundTripMs: null, savedMs: 0 };
+const NO_FIGURES: RelayFigures = { observedBytes: null, commands: 0, roundTripMs: null, savedMs: 0, fault: null };
 /** Messages of this size or more are compressed, in bytes. */
 const DEFLATED_BYTES = 10 * 1024;
 /** Those of this length or more are files that a test uploads: compressing them takes longer than it saves. */
@@ -114,12 +114,21 @@ export class RelayConnection {
 
   /** Checks that the browser still responds. @throws Error if it does not */
   async ask(): Promise<void> {
+    const error = await this.#check('ask');
+    if (error !== null) throw new RelayFailure(error);
+  }
+
+  /** See `BrowserHealth.clean`. */
+  async clean(): Promise<string | null> {
+    return await this.#check('clean');
+  }
+
+  async #check(type: 'ask' | 'clean'): Promise<string | null> {
     this.#lastAsked += 1;
     const id = this.#lastAsked;
     const checked = new Promise<string | null>((resolve) => this.#asked.set(id, resolve));
-    this.#socket.send(frame({ type: 'ask', id }));
-    const error = await checked;
-    if (error !== null) throw new RelayFailure(error);
+    this.#socket.send(frame({ type, id }));
+    return await checked;
   }
 
   traffic(): SocketTraffic {
