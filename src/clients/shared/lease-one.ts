@@ -8,14 +8,11 @@ import { assertNoEvidence } from '../../options/evidence-option.ts';
 import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
-import { brokerClient } from './broker-client.ts';
 import type { Connection, ConnectionOptions } from './connection/connect-through.ts';
 import { activeResources, watchLease } from './forgotten-lease.ts';
-import { lazyHolds } from './hold/lazy-holds.ts';
 import { type HostedSession, hostedSessionOf } from './hosted-session.ts';
 import { startOwnBroker } from './own-broker.ts';
-import { WatchedWorker } from './watched-worker.ts';
-import { WorkerBrowser } from './worker-browser.ts';
+import { workerSession } from './worker-session.ts';
 
 /** Options of a script that leases a browser. */
 export interface LeaseOptions extends HostedOptions {
@@ -68,20 +65,13 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
   if (shared) assertNotRunWide(options);
   const address: BrokerAddress = shared ?? (await ownBroker(options, project)).address;
   const settings = connectionSettings(options, process.env);
-  const broker = brokerClient(address, project);
-  const parallelIndex = leases++;
-  const watched = new WatchedWorker(broker, parallelIndex);
-  const holds = lazyHolds({ broker, slot: parallelIndex, environment: process.env });
-  const worker = new WorkerBrowser<Connected>({
-    broker,
-    connect: async (lease, events) => {
-      const connection = await connect(lease, { ...settings, ...events, film: 'off', onNote: notify });
-      watched.follow(connection);
-      return connection;
-    },
+  const { hosted: worker, holds } = workerSession<Connected>({
+    address,
+    ownProject: project,
+    connect: (lease, events) => connect(lease, { ...settings, ...events, film: 'off', onNote: notify }),
     reuse: settings.reuse,
     project: PROJECT,
-    parallelIndex,
+    parallelIndex: leases++,
     testTimeout: needMs,
     forScript: true,
   });

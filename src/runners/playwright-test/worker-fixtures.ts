@@ -1,12 +1,8 @@
 import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
 import { isRunRefused } from '../../broker/rpc/messages/refusals.ts';
 import { connectPlaywright, type PlaywrightConnection } from '../../clients/playwright/connection.ts';
-import { brokerClient } from '../../clients/shared/broker-client.ts';
-import type { WorkerHolds } from '../../clients/shared/hold/holds.ts';
-import { lazyHolds } from '../../clients/shared/hold/lazy-holds.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
-import { WatchedWorker } from '../../clients/shared/watched-worker.ts';
-import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
+import { type WorkerSession, workerSession } from '../../clients/shared/worker-session.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError } from '../../errors.ts';
 import { connectionSettings } from '../../options/lease-plan.ts';
@@ -42,7 +38,7 @@ export async function provideHostedBrowser(
   const connect = async (...args: Parameters<BrowserType['connect']>) => {
     if (!isOurEndpoint(args[0])) return await original.apply(chromium, args);
     const broker = await brokerForWorker(project, workerInfo.config);
-    const { hosted, holds } = workerBrowser(chromium, broker, project, workerInfo);
+    const { hosted, holds } = sessionOf(chromium, broker, project, workerInfo);
     // Set before the browser is ready, so that an interrupted run does not wait for it.
     state.hosted = hosted;
     state.holds = holds;
@@ -75,26 +71,20 @@ export async function provideHostedBrowser(
   }
 }
 
-function workerBrowser(
+function sessionOf(
   chromium: BrowserType,
-  { address, ownProject }: WorkerBrokerAddress,
+  broker: WorkerBrokerAddress,
   { id, name, options }: WorkerProject,
   { project, config, parallelIndex }: WorkerInfo,
-): { hosted: WorkerBrowser<PlaywrightConnection>; holds: WorkerHolds } {
+): WorkerSession<PlaywrightConnection> {
   const settings = connectionSettings(options, process.env, {
     // Playwright passes the address of a `webServer` that has only a port in this variable.
     baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
     webServer: config.webServer,
   });
-  const broker = brokerClient(address, ownProject);
-  const watched = new WatchedWorker(broker, parallelIndex);
-  const hosted = new WorkerBrowser<PlaywrightConnection>({
-    broker,
-    connect: async (lease, events) => {
-      const connection = await connectPlaywright(chromium, lease, { ...settings, ...events });
-      watched.follow(connection);
-      return connection;
-    },
+  return workerSession<PlaywrightConnection>({
+    ...broker,
+    connect: (lease, events) => connectPlaywright(chromium, lease, { ...settings, ...events }),
     reuse: settings.reuse,
     project: { id, name },
     parallelIndex,
@@ -103,7 +93,6 @@ function workerBrowser(
     onUnreachable: (text) => workerState().recorder.addUnreachable(text),
     isInUse: (connection) => connection.isInUse(),
   });
-  return { hosted, holds: lazyHolds({ broker, slot: parallelIndex, environment: process.env }) };
 }
 
 /** The first argument is the address, or the options in older Playwright versions. */

@@ -1,9 +1,9 @@
 import { connectPuppeteer, type PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
 import { loadPuppeteer } from '../../clients/puppeteer/load-puppeteer.ts';
-import { type BrokerClient, brokerClient } from '../../clients/shared/broker-client.ts';
-import { lazyHolds } from '../../clients/shared/hold/lazy-holds.ts';
-import { WatchedWorker } from '../../clients/shared/watched-worker.ts';
-import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
+import type { BrokerClient } from '../../clients/shared/broker-client.ts';
+import type { WatchedWorker } from '../../clients/shared/watched-worker.ts';
+import type { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
+import { workerSession } from '../../clients/shared/worker-session.ts';
 import { dateNow } from '../../common/clock.ts';
 import type { Runner } from '../../record/enums.ts';
 import { Evidence } from './evidence/evidence.ts';
@@ -26,26 +26,13 @@ export class RunnerWorker {
   constructor(runner: Exclude<Runner, 'playwright'>, place: WorkerIndexes) {
     const { address, settings } = runOfWorker(runner);
     const { root, shard } = settings;
-    const broker = brokerClient(address);
-    this.#watched = new WatchedWorker(broker, place.parallelIndex);
-    const evidence = settings.evidence === null ? null : evidenceOf(root, settings.evidence, broker);
-    this.#where = {
-      ...place,
-      root,
-      shard,
-      sink: broker,
-      evidence,
-      holds: lazyHolds({ broker, slot: place.parallelIndex, environment: process.env }),
-      holdsFailures: settings.holdsFailures,
-    };
     const connection = { ...settings.connection, identity: settings.connection.identity };
-    this.#worker = new WorkerBrowser<PuppeteerConnection>({
-      broker,
+    const { broker, hosted, holds, watched } = workerSession<PuppeteerConnection>({
+      address,
       connect: async (lease, events) => {
         const puppeteer = await loadPuppeteer();
         const connected = await connectPuppeteer(lease, { ...connection, ...events, puppeteer, connect: {} });
-        evidence?.follow(connected);
-        this.#watched.follow(connected);
+        this.#where.evidence?.follow(connected);
         return connected;
       },
       reuse: connection.reuse,
@@ -56,8 +43,12 @@ export class RunnerWorker {
         for (const test of this.#running) test.addUnreachable(text);
       },
     });
+    this.#worker = hosted;
+    this.#watched = watched;
+    const evidence = settings.evidence === null ? null : evidenceOf(root, settings.evidence, broker);
+    this.#where = { ...place, root, shard, sink: broker, evidence, holds, holdsFailures: settings.holdsFailures };
     // Runners start a new worker for the next file, which can take over this worker's browser.
-    this.#worker.lastTestFailed = true;
+    hosted.lastTestFailed = true;
   }
 
   /**
