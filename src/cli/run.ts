@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { errorMessage } from '../common/error-message.ts';
 import { print } from '../common/text/notify.ts';
-import { printableLines } from '../printable.ts';
 import { OptionsError, PoolwrightError } from '../errors.ts';
+import { printableLines } from '../printable.ts';
 import { redactText } from '../redact.ts';
 
 /** Each command is loaded on demand, with its client or emulator. */

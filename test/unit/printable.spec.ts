@@ -13,8 +13,8 @@ import { errorCodes, errorOf, LeaseError, ServiceError } from '../../src/errors.
 import { printable } from '../../src/printable.ts';
 import { responseFailure } from '../../src/service/http/failures.ts';
 import { propertyRuns } from '../support/property-runs.ts';
-import { flawOf, text as hostile } from '../support/unit/hostile-records.ts';
 import { test } from '../support/unit/reporter-fixtures.ts';
+import { flawOf, text as hostile } from './report/hostile-records.ts';
 
 /** Text of others (session IDs, responses, titles, file names) in messages, in the log and on the terminal. */
 
