@@ -33,7 +33,7 @@ for (const [what, frames] of [
   });
 }
 
-test('watches until it is stopped, and ignores what is no error', () => {
+test('watches until it is stopped, and ignores values that are not errors', () => {
   const failures: string[] = [];
   const stop = onClientFailure((failure) => failures.push(failure));
   const watching = process.listeners('uncaughtExceptionMonitor').at(-1) as (error: unknown) => void;
