@@ -1,6 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
 import { monotonicNow } from '../../common/clock.ts';
+import type { Dial } from '../../common/dial/dial.ts';
 import { within } from '../../common/pause.ts';
 import type { LocalDownloads } from '../files/local-downloads.ts';
 import { type CdpMessage, fieldsOf } from '../message.ts';
@@ -16,7 +17,6 @@ import type { NetworkPolicy } from './policy/network-policy.ts';
 import type { ProxiedDocuments } from './proxied-documents.ts';
 import type { ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
 import type { ProxiedTraffic } from './proxied-traffic.ts';
-import type { Dial } from './proxy/dial.ts';
 import { ImpliedHeaders } from './proxy/headers/implied-headers.ts';
 import { type ContinueFields, givenHeaders, type PausedRequest, pausedRequest } from './proxy/paused-request.ts';
 import { ProxiedRequests } from './proxy/proxied-requests.ts';

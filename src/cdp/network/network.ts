@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import type { Dial } from '../../common/dial/dial.ts';
 import { LocalDownloads } from '../files/local-downloads.ts';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
@@ -10,7 +11,6 @@ import { ProxiedDocuments } from './proxied-documents.ts';
 import type { ProxiedHosts } from './proxied-hosts.ts';
 import { type ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
 import type { ProxiedTraffic } from './proxied-traffic.ts';
-import type { Dial } from './proxy/dial.ts';
 
 /** What pages reach through this machine. */
 export interface NetworkOptions {

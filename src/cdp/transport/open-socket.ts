@@ -1,11 +1,16 @@
 import { constants } from 'node:buffer';
 import type { LookupFunction, Socket } from 'node:net';
 import { WebSocket } from 'ws';
+import { connectionThrough, type Destination } from '../../common/dial/dial.ts';
+import { environmentProxy, ProxyError } from '../../common/dial/environment-proxy.ts';
 import { within } from '../../common/pause.ts';
 import { urlCredentials } from '../../common/url/credentials.ts';
 import { isLoopbackHost } from '../../common/url/loopback.ts';
 import { LeaseError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
+
+/** What to do where a proxy connects to the host, and the browser does not respond. */
+const NOT_PASSED = 'If this proxy does not pass WebSockets on, list the host in NO_PROXY';
 
 /** Traffic of a connection since it opened, in bytes. */
 export interface SocketTraffic {
@@ -50,7 +55,9 @@ export interface OpenLimits {
 export async function openSocket(address: string, { timeout, sessionId, lookup }: OpenLimits): Promise<OpenSocket> {
   const url = parseAddress(address);
   if (!url) throw failed('', 'its cdpUrl is not a ws:// or wss:// URL', sessionId);
-  const { origin } = url;
+  const { origin, server } = url;
+  // With its own `lookup`, a relay decides which addresses it connects to: no proxy may look the host up for it.
+  const proxy = lookup ? null : environmentProxy(url.href);
   const socket = new WebSocket(url.href, {
     // The longest string is about 512 MB. A screenshot or a download may exceed the usual limits.
     maxPayload: constants.MAX_STRING_LENGTH,
@@ -58,6 +65,7 @@ export async function openSocket(address: string, { timeout, sessionId, lookup }
     maxBufferedChunks: 0,
     perMessageDeflate: url.isHere ? false : DEFLATE,
     ...(lookup && { lookup }),
+    ...(proxy && { createConnection: connectionThrough(proxy.dial, server) }),
     ...(url.authorization !== null && { headers: { authorization: url.authorization } }),
   });
   const handshake = watchHandshake(socket);
@@ -72,8 +80,10 @@ export async function openSocket(address: string, { timeout, sessionId, lookup }
     return { socket, traffic, cut: () => socket.terminate() };
   }
   socket.terminate();
-  if (outcome === 'closed') throw failed(` at ${origin}`, whyRefused(handshake), sessionId);
-  throw failed(` at ${origin}`, `no response within ${timeout} ms`, sessionId);
+  const reason = outcome === 'closed' ? whyRefused(handshake) : `no response within ${timeout} ms`;
+  // Its error names it.
+  if (!proxy || handshake.error instanceof ProxyError) throw failed(` at ${origin}`, reason, sessionId);
+  throw failed(` at ${origin} through the proxy ${proxy.name}`, `${reason}. ${NOT_PASSED}`, sessionId);
 }
 
 interface Address {
@@ -84,6 +94,7 @@ interface Address {
   authorization: string | null;
   /** Whether the host is this machine. */
   isHere: boolean;
+  server: Destination;
 }
 
 /** Null if it is not a WebSocket address. */
@@ -96,11 +107,18 @@ function parseAddress(address: string): Address | null {
     url.username = '';
     url.password = '';
     url.hash = '';
+    const isSecure = url.protocol === 'wss:';
     return {
       href: url.href,
       origin: `${url.protocol}//${url.host}`,
       authorization: credentials === ':' ? null : `Basic ${Buffer.from(credentials).toString('base64')}`,
       isHere: isLoopbackHost(url.hostname),
+      server: {
+        hostname: url.hostname,
+        port: Number(url.port) || (isSecure ? 443 : 80),
+        isSecure,
+        rejectUnauthorized: true,
+      },
     };
   } catch {
     return null;

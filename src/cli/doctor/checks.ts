@@ -3,6 +3,7 @@ import pTimeout from 'p-timeout';
 import { findPool } from '../../broker/pools/find-pool.ts';
 import { FAR_MS } from '../../cdp/latency/savings.ts';
 import { openSocket } from '../../cdp/transport/open-socket.ts';
+import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { describeChromiums, findChromiums, startEmulator } from '../../emulator/index.ts';
 import { LeaseError, PoolwrightError } from '../../errors.ts';
 import { inContinuousIntegration, variable } from '../../options/environment.ts';
@@ -40,10 +41,11 @@ export function variables(): Finding {
       return { check, result: 'skipped', says: 'POOLWRIGHT_SERVICE is emulator: checking that instead' };
     }
     const { baseURL } = serviceOfShell();
+    const proxy = environmentProxy(baseURL);
     return {
       check,
       result: 'ok',
-      says: `POOLWRIGHT_BASE_URL is ${new URL(baseURL).origin}, POOLWRIGHT_API_KEY is set`,
+      says: `POOLWRIGHT_BASE_URL is ${new URL(baseURL).origin}${proxy ? ` (through the proxy ${proxy.name})` : ''}, POOLWRIGHT_API_KEY is set`,
     };
   } catch (error) {
     // As a run decides it: where it is chosen; else without a key, and outside of CI.
@@ -123,11 +125,11 @@ export async function emulator(): Promise<Finding> {
 /** One real session: how long it takes to come, to be connected to and to respond. */
 export async function session(client: ServiceClient): Promise<Finding> {
   return await finding('session', async () => {
-    const { create, connect, roundTrip } = await tryOneSession(client, TIMEOUT_MS);
+    const { create, connect, roundTrip, proxy } = await tryOneSession(client, TIMEOUT_MS);
     const plain = ms(CLICK_TRIPS.plain * roundTrip);
     const hidden = `${ms(CLICK_TRIPS.ahead * roundTrip)} from here, ${plain} with \`ahead: false\``;
     const click = `a click takes about ${roundTrip < FAR_MS ? `${plain} from here` : hidden}`;
-    return `created in ${ms(create)}, connected in ${ms(connect)}, ${ms(roundTrip)} a round trip (${click}), stopped`;
+    return `created in ${ms(create)}, connected in ${ms(connect)}${proxy === null ? '' : ` through the proxy ${proxy}`}, ${ms(roundTrip)} a round trip (${click}), stopped`;
   });
 }
 
@@ -152,12 +154,14 @@ function ms(duration: number): string {
   return `${Math.round(duration)} ms`;
 }
 
-/** How long a hosted browser takes, measured on one that is created for it and stopped. All in ms. */
+/** How long a hosted browser takes, in ms, measured on one that is created for it and stopped. */
 interface Trial {
   create: number;
   connect: number;
   /** Median of five. */
   roundTrip: number;
+  /** The proxy of the environment through which the browser was reached; null: none. */
+  proxy: string | null;
 }
 
 /** The least a session may live, in seconds, should it not be stopped (section 8 of the service document). */
@@ -194,7 +198,8 @@ async function connect(cdpUrl: string, sessionId: string, timeout: number): Prom
       trips.push(performance.now() - asked);
     }
     trips.sort((a, b) => a - b);
-    return { connect: connected, roundTrip: trips[Math.floor(trips.length / 2)] ?? 0 };
+    const proxy = environmentProxy(cdpUrl)?.name ?? null;
+    return { connect: connected, roundTrip: trips[Math.floor(trips.length / 2)] ?? 0, proxy };
   } finally {
     socket.close();
     cut();

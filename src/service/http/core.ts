@@ -1,8 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import pTimeout from 'p-timeout';
-import { Agent } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import * as z from 'zod';
+import { connectorThrough } from '../../common/dial/dial.ts';
+import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { parseOrThrow } from '../../common/validation.ts';
 import { PoolwrightError, ServiceError } from '../../errors.ts';
 import {
@@ -22,6 +24,15 @@ const LONGEST_WAIT_MS = 5 * 60_000;
 const CLOSE_GRACE_MS = 5_000;
 /** More than any response of the service, in bytes. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+
+/** @throws OptionsError for an invalid proxy in the environment */
+function agentFor(baseURL: string): Dispatcher {
+  const proxy = environmentProxy(baseURL);
+  return new Agent({
+    maxResponseSize: MAX_RESPONSE_BYTES,
+    ...(proxy && { connect: connectorThrough(proxy.dial, { rejectUnauthorized: true }) }),
+  });
+}
 
 /** One call: a request, and what may be done when it fails. */
 export interface Call<S extends z.ZodType> extends HttpRequest<S> {
@@ -60,8 +71,7 @@ export class ServiceCore {
 
     setMaxListeners(0, this.#closing.signal); // every call under way listens to it
     const { baseURL, apiKey, timeout, retry } = checkClientOptions(options);
-    const dispatcher = options.dispatcher ?? new Agent({ maxResponseSize: MAX_RESPONSE_BYTES });
-    this.#connection = { baseURL, apiKey, dispatcher };
+    this.#connection = { baseURL, apiKey, dispatcher: options.dispatcher ?? agentFor(baseURL) };
     this.timeout = timeout;
     this.#retry = retry;
   }

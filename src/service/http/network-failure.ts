@@ -1,3 +1,4 @@
+import { ProxyError } from '../../common/dial/environment-proxy.ts';
 import { errorMessage } from '../../common/error-message.ts';
 
 /** Interprets the network error of a request without a complete response. */
@@ -51,6 +52,7 @@ function networkCode(error: unknown): string | undefined {
 
 /** `ECONNREFUSED: nothing listens there`. */
 export function describeNetworkFailure(error: unknown): string {
+  for (const each of chain(error)) if (each instanceof ProxyError) return each.message;
   const code = networkCode(error);
   if (!code && error instanceof NotSent) return describeNetworkFailure(error.cause);
   if (!code) return errorMessage(error);

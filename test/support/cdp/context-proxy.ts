@@ -80,8 +80,9 @@ export async function startSocksProxy(): Promise<TestProxy> {
   return await listening(server, seen);
 }
 
+/** Only a proxy knows the addresses of 192.0.2.0/24, which are for documentation: they lead to this machine. */
 function joined(socket: Socket, host: string, port: number): Socket {
-  const onward = connect({ host: /localhost$/.test(host) ? '127.0.0.1' : host, port });
+  const onward = connect({ host: /localhost$|^192\.0\.2\./.test(host) ? '127.0.0.1' : host, port });
   onward.on('connect', () => {
     setImmediate(() => {
       onward.pipe(socket);

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Protocol } from 'devtools-protocol';
+import { CONNECT_TIMEOUT_MS, connectorThrough, type Dial } from '../../../common/dial/dial.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
-import { CONNECT_TIMEOUT_MS, type Dial, dialServer } from './dial.ts';
 import { ResponseSocket } from './http1/response-socket.ts';
 import { addressesOf, isLocalhost } from './localhost.ts';
 import { Agent, buildConnector } from './undici-library.ts';
@@ -103,7 +103,7 @@ export class Connections {
   }
 
   #connector(rejectUnauthorized: boolean, allowH2: boolean): buildConnector.connector {
-    if (this.#dial) return dialing(this.#dial, rejectUnauthorized, allowH2);
+    if (this.#dial) return connectorThrough(this.#dial, { rejectUnauthorized, allowH2 });
     const connector = (isHere: boolean) =>
       buildConnector({
         timeout: CONNECT_TIMEOUT_MS,
@@ -131,19 +131,6 @@ export class Connections {
     const securityDetails = socket instanceof TLSSocket ? (securityOf(socket) ?? before) : null;
     this.#servers.set(origin, { remoteIPAddress, remotePort, securityDetails });
   }
-}
-
-/** Connects with `dial`, for undici. */
-function dialing(dial: Dial, rejectUnauthorized: boolean, allowH2: boolean): buildConnector.connector {
-  return ({ hostname, port, protocol }, done) => {
-    const isSecure = protocol === 'https:';
-    const number = Number(port) || (isSecure ? 443 : 80);
-    dialServer(dial, { hostname, port: number, isSecure, rejectUnauthorized, allowH2 }).then(
-      // undici needs no more of it than a stream has.
-      (stream) => done(null, stream as Socket),
-      (error) => done(error, null),
-    );
-  };
 }
 
 /** Whether a server does not speak HTTP/1. Others are never spoken to over HTTP/2. */

@@ -1,5 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { dateNow, setTimeout } from '../../../common/clock.ts';
+import type { Dial } from '../../../common/dial/dial.ts';
 import { errorMessage } from '../../../common/error-message.ts';
 import { within } from '../../../common/pause.ts';
 import type { LocalDownloads } from '../../files/local-downloads.ts';
@@ -19,7 +20,6 @@ import type { StreamedResponses } from '../streaming/streamed-responses.ts';
 import { whenAbandoned } from './abandoned-requests.ts';
 import { ACCEPTED } from './content-encoding.ts';
 import { Credentials, challengeOf } from './credentials.ts';
-import type { Dial } from './dial.ts';
 import { type Failure, howBroken } from './failures.ts';
 import { MAX_BODY_BYTES, type Outcome, ProxyFetcher, type ProxyRequest, type ProxyResponse } from './fetcher.ts';
 import { mayHaveOwnBytes } from './headers/announced-values.ts';

@@ -1,8 +1,6 @@
-import type { createConnection } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
+import { connectionThrough, type Destination, type Dial } from '../../../common/dial/dial.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
-import { type Destination, type Dial, dialServer } from '../proxy/dial.ts';
 import { failureOf } from '../proxy/failures.ts';
 import { addressesOf, isLocalhost } from '../proxy/localhost.ts';
 
@@ -35,16 +33,9 @@ export function openWebSocket(
       request.end();
     },
     ...(dial
-      ? { createConnection: connecting(dial, destinationOf(url, !ignoreHTTPSErrors)) }
+      ? { createConnection: connectionThrough(dial, destinationOf(url, !ignoreHTTPSErrors)) }
       : addressesOf(isLocalhost(new URL(url).hostname), HANDSHAKE_TIMEOUT_MS)),
   });
-}
-
-/** Node waits for the callback if there is no stream yet. */
-function connecting(dial: Dial, destination: Destination): typeof createConnection {
-  return ((_options: unknown, done: (error: Error | null, stream?: Duplex) => void) => {
-    dialServer(dial, destination).then((stream) => done(null, stream), done);
-  }) as unknown as typeof createConnection;
 }
 
 function destinationOf(url: string, rejectUnauthorized: boolean): Destination {

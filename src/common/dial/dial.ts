@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { isIP, type Socket } from 'node:net';
+import { type createConnection, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import type { buildConnector } from 'undici';
 
 /** Connects to a server from elsewhere, or through something. @throws an error with Node's or Chromium's code */
 export type Dial = (host: string, port: number) => Promise<Duplex>;
@@ -51,4 +52,26 @@ export async function connected<Stream extends Duplex>(
     stream.destroy();
     throw signal.aborted ? Object.assign(new Error('connect timed out'), { code: 'ETIMEDOUT' }) : error;
   }
+}
+
+/** `createConnection` of Node's HTTP client. Node waits for the callback if there is no stream yet. */
+export function connectionThrough(dial: Dial, destination: Destination): typeof createConnection {
+  return ((_options: unknown, done: (error: Error | null, stream?: Duplex) => void) => {
+    dialServer(dial, destination).then((stream) => done(null, stream), done);
+  }) as unknown as typeof createConnection;
+}
+
+/** The same for undici. */
+export function connectorThrough(
+  dial: Dial,
+  server: Pick<Destination, 'rejectUnauthorized' | 'allowH2'>,
+): buildConnector.connector {
+  return ({ hostname, port, protocol }, done) => {
+    const isSecure = protocol === 'https:';
+    dialServer(dial, { ...server, hostname, port: Number(port) || (isSecure ? 443 : 80), isSecure }).then(
+      // undici needs no more of it than a stream has.
+      (stream) => done(null, stream as Socket),
+      (error) => done(error, null),
+    );
+  };
 }
