@@ -17,7 +17,7 @@ test('a run and doctor reach the service and its browsers through HTTP_PROXY', a
       env,
       tests: `test('runs', async ({ page }) => { await page.setContent('<h1>Far</h1>'); await expect(page.locator('h1')).toHaveText('Far'); });`,
     });
-    expect(record().sessions).toHaveLength(1);
+    expect((await record()).sessions).toHaveLength(1);
     // Worker and broker, each to its own server.
     expect(proxy.seen.length).toBeGreaterThanOrEqual(2);
     const { code, stdout } = await poolwright(['doctor'], { ...service.env, ...env });
