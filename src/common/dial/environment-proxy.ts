@@ -27,7 +27,7 @@ const FOR_ALL = ['all_proxy', 'ALL_PROXY'] as const;
  * The proxy that `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY` name for an address; null: it is reached directly, because
  * none does, `NO_PROXY` lists the host, or it is this machine.
  * @param address `http:`, `https:`, `ws:` or `wss:`
- * @throws OptionsError for a value that is no address of an HTTP proxy
+ * @throws OptionsError for a value that is not the address of an HTTP proxy
  */
 export function environmentProxy(address: string): EnvironmentProxy | null {
   const url = parsedUrl(address.replace(/^ws/i, 'http'));
