@@ -51,7 +51,6 @@ const BEFORE_WATCHING = [
   'cdp/screencast/browser-openings.ts',
   'cdp/screencast/filming.ts',
   'cdp/screencast/screencast.ts',
-  'clients/shared/hold/lazy-holds.ts',
 ];
 const OF_WATCHING =
   /^(?:watch|film|broker\/watch|cdp\/screencast|clients\/shared\/hold)\/|\/(?:shown-worker|watch-calls|watcher-connection)\.ts$/;

@@ -1,12 +1,17 @@
+import type { BrokerConnection } from '../../broker/rpc/client.ts';
 import type { HostedProject, LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
 import { type BrokerClient, brokerClient } from './broker-client.ts';
 import type { Connection } from './connection/connect-through.ts';
 import type { ConnectionEvents } from './connection/leased-connection.ts';
-import type { WorkerHolds } from './hold/holds.ts';
-import { lazyHolds } from './hold/lazy-holds.ts';
+import type { Holds, HoldsOptions, WorkerHolds } from './hold/holds.ts';
 import { WatchedWorker } from './watched-worker.ts';
 import { WorkerBrowser, type WorkerBrowserOptions } from './worker-browser.ts';
+
+/** Where holds are recorded, and what they depend on. */
+interface LazyHoldsOptions extends Omit<HoldsOptions, 'broker'> {
+  broker: Pick<BrokerConnection, 'ask' | 'redact' | 'say' | 'watchOrders'>;
+}
 
 /** What one worker has: the browser that it leases, and the connection to its run's broker. */
 export interface WorkerSession<Connected extends Connection<unknown>> {
@@ -48,4 +53,22 @@ export function workerSession<Connected extends Connection<unknown>>({
     },
   });
   return { broker, hosted, holds: lazyHolds({ broker, slot, environment: process.env }), watched };
+}
+
+/** The holds of one worker. Nothing of them is loaded before the first one. */
+function lazyHolds({ broker, ...options }: LazyHoldsOptions): WorkerHolds {
+  let loading: Promise<Holds> | undefined;
+  const load = async () => {
+    const { watchedCallsOver } = await import('../../broker/rpc/watch-calls.ts');
+    const { Holds } = await import('./hold/holds.ts');
+    return new Holds({ broker: { ...broker, ...watchedCallsOver(broker.ask) }, ...options });
+  };
+  const loaded = () => {
+    loading ??= load();
+    return loading;
+  };
+  return {
+    hold: async (...given) => (await loaded()).hold(...given),
+    holdFailed: async (...given) => (await loaded()).holdFailed(...given),
+  };
 }

@@ -1,14 +1,22 @@
+import { relative } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { errorMessage } from '../../common/error-message.ts';
 import { notify } from '../../common/text/notify.ts';
+import type { TestRecord } from '../../record/run-record.ts';
 import { addToMessage } from '../shared/add-to-message.ts';
 import { RunnerWorker } from '../shared/runner-worker.ts';
 import type { Scope } from '../shared/scope.ts';
-import { type EndedTest, failureNotes, type HostedValues, hostedValuesOf, type TestRun } from '../shared/test-run.ts';
+import {
+  type EndedTest,
+  failureNotes,
+  type HostedValues,
+  hostedValuesOf,
+  type TestRun,
+  type TestStart,
+} from '../shared/test-run.ts';
 import type { MochaTest } from './mocha-api.ts';
 import { type Requirement, requirementOf } from './requirement.ts';
-import { outcomeOf, startOf } from './test-facts.ts';
-import { withoutTimeout } from './without-timeout.ts';
+import { pauseTimeout, withoutTimeout } from './without-timeout.ts';
 
 /** The values behind `this.page` and the like. */
 type ReadyValues = Omit<HostedValues, 'page'> & { page: Page };
@@ -129,4 +137,26 @@ export function mochaProcess(): MochaProcess {
   const place = globalThis as { [KEY]?: MochaProcess };
   place[KEY] ??= new MochaProcess();
   return place[KEY];
+}
+
+/** Start data of a test. Mocha does not report lines. */
+function startOf(test: MochaTest): TestStart {
+  const file = test.file ?? '';
+  return {
+    id: `${relative('', file).replaceAll('\\', '/')}#${test.fullTitle()}`,
+    titles: test.titlePath(),
+    file,
+    line: 0,
+    project: '',
+    retry: test.currentRetry(),
+    timeout: test.timeout(),
+    allow: () => pauseTimeout(test),
+  };
+}
+
+/** The outcome of a test, in its last hook. Without a state, it failed in a hook or will be retried. */
+function outcomeOf(test: MochaTest): Pick<TestRecord, 'ok' | 'status'> {
+  if (test.isPassed()) return { status: 'passed', ok: true };
+  if (test.isPending()) return { status: 'skipped', ok: true };
+  return { status: test.err?.code === 'ERR_MOCHA_TIMEOUT' ? 'timedOut' : 'failed', ok: false };
 }

@@ -1,6 +1,10 @@
-import { HOSTED_NAMES, hostedValue } from './hosted-values.ts';
+import { OptionsError } from '../../errors.ts';
+import type { HostedContext } from './context-types.ts';
 import type { MochaContext } from './mocha-api.ts';
-import { mochaProcess } from './mocha-process.ts';
+import { type MochaProcess, mochaProcess } from './mocha-process.ts';
+
+/** The properties that tests have on `this`. */
+const HOSTED_NAMES = ['browser', 'context', 'page', 'hostedSession'] as const;
 
 /** Mocha runs these in every process that runs tests; with `--parallel` once per file. */
 export const mochaHooks: {
@@ -49,4 +53,18 @@ function defineHostedValues(context: MochaContext): void {
       },
     });
   }
+}
+
+/** @throws PoolwrightError when it is not available: why no browser is available, or what to write instead */
+function hostedValue(process: MochaProcess, name: (typeof HOSTED_NAMES)[number]): HostedContext[typeof name] {
+  const ready = process.readyValues();
+  if (!ready) {
+    const instead = name === 'hostedSession' ? 'session' : name;
+    throw new OptionsError(
+      `this.${name}`,
+      `this.${name} is available only in tests, \`beforeEach\` and \`afterEach\` of a file that contains \`this.page\` or the like. Elsewhere, \`import { hosted } from 'poolwright/mocha'\` and call \`await hosted.${instead}()\`.`,
+    );
+  }
+  const { browser, context, session, page } = ready;
+  return { browser, context, page, hostedSession: session }[name];
 }

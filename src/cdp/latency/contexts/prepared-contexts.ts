@@ -6,10 +6,67 @@ import type { Session } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { commandKey, PipelinedCommands } from '../pipelined-commands.ts';
 import type { Savings } from '../savings.ts';
-import { ContextHabits } from './context-habits.ts';
 import { ForeignSessions } from './foreign-sessions.ts';
-import type { PreparedContext } from './prepared-context.ts';
 import { Windows } from './windows.ts';
+
+type ContextFields = Protocol.Browser.SetDownloadBehaviorRequest & Protocol.Target.CreateTargetRequest;
+
+/** How the client creates a context and its first page, command by command, learned from the last time. */
+class ContextHabits {
+  #context: CdpMessage | undefined;
+  #download: CdpMessage | undefined;
+  #target: CdpMessage | undefined;
+  #asksForWindow = false;
+
+  /** Takes each command of the client to the browser itself. */
+  learn({ method, params }: CdpMessage): void {
+    if (method === 'Target.createBrowserContext') this.#context = { method, params };
+    const { browserContextId, url } = fieldsOf<ContextFields>(params);
+    if (browserContextId === undefined) return;
+    if (method === 'Browser.setDownloadBehavior') this.#download = { method, params };
+    if (method === 'Target.createTarget' && url === 'about:blank') this.#target = { method, params };
+  }
+
+  /** Takes the first command that the client sends to a page. */
+  learnFirst({ method, params }: CdpMessage): void {
+    this.#asksForWindow = method === 'Browser.getWindowForTarget' && commandKey({ params }) === commandKey({});
+  }
+
+  /** The command that creates a context; null until it and the following ones are known. */
+  get context(): CdpMessage | null {
+    return this.#download && this.#target ? (this.#context ?? null) : null;
+  }
+
+  /** The command that configures downloads in a context. */
+  download(browserContextId: string): CdpMessage {
+    return { ...this.#download, params: { ...fieldsOf(this.#download?.params), browserContextId } };
+  }
+
+  /** The command that creates a page. */
+  target(browserContextId: string): CdpMessage {
+    return { ...this.#target, params: { ...fieldsOf(this.#target?.params), browserContextId } };
+  }
+
+  /** The first command to a page. */
+  first(sessionId: string): CdpMessage | null {
+    return this.#asksForWindow ? { method: 'Browser.getWindowForTarget', sessionId } : null;
+  }
+}
+
+/** A browser context that is created before the client asks for one. */
+interface PreparedContext {
+  /**
+   * `stock`: ready for the client. `taken`: the client has created it, but not its page yet. `shown`: its page, too.
+   * `dropped`: the client will not ask for it, or for its page.
+   */
+  state: 'stock' | 'taken' | 'shown' | 'dropped';
+  /** Set once the browser has created it. */
+  contextId?: string;
+  /** Session of its page, which waits for the debugger. */
+  sessionId?: string;
+  /** Keys of the commands sent for it, which the client must send. */
+  readonly keys: Set<string>;
+}
 
 /** A page that waits for the debugger sends almost no messages; more than this is a sign of an error. */
 const MAX_HELD = 100;

@@ -1,13 +1,11 @@
 import type { Protocol } from 'devtools-protocol';
-import { dateNow, setTimeout } from '../../../common/clock.ts';
+import { dateNow } from '../../../common/clock.ts';
 import type { Dial } from '../../../common/dial/dial.ts';
 import { errorMessage } from '../../../common/error-message.ts';
-import { within } from '../../../common/pause.ts';
 import type { LocalDownloads } from '../../files/local-downloads.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import { firstOf } from '../../model/requests.ts';
-import type { Session } from '../../model/session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { announcedRequest } from '../announced-request.ts';
 import type { ContextProxies } from '../context-proxy/context-proxies.ts';
@@ -33,6 +31,7 @@ import {
   requestHeaders,
   responseCommand,
 } from './paused-request.ts';
+import { RequestsUnderWay, type RequestUnderWay } from './requests-under-way.ts';
 import { cutShort, isEventStream, redirectOf, wholeOf } from './response-forms.ts';
 
 /** How often a request is retried with credentials. Playwright provides them once. */
@@ -56,31 +55,6 @@ interface Parts {
 /** A request to make, without the page's connection settings. */
 type WorkerRequest = Omit<ProxyRequest, 'ignoreHTTPSErrors' | 'proxy' | 'link'> & { isScripts: boolean };
 
-/** How long a request waits for the root session to pause it after its page has closed, in ms: it takes a few ms. */
-const HANDED_OVER_MS = 500;
-
-/** A request that is being made. */
-class UnderWay {
-  /** As it is paused now: when the session that has paused it ends, the root session pauses it again. */
-  paused: PausedRequest;
-  readonly abort = new AbortController();
-  /** Settles when that happens. */
-  readonly again: Promise<PausedRequest>;
-  #handOver: (paused: PausedRequest) => void = () => undefined;
-
-  constructor(paused: PausedRequest) {
-    this.paused = paused;
-    this.again = new Promise((resolve) => {
-      this.#handOver = resolve;
-    });
-  }
-
-  handOver(paused: PausedRequest): void {
-    this.paused = paused;
-    this.#handOver(paused);
-  }
-}
-
 /** Makes the proxied requests and gives the results to the browser. */
 export class ProxiedRequests {
   readonly #transport: InterceptorTransport;
@@ -91,8 +65,7 @@ export class ProxiedRequests {
   readonly #siteData: SiteData;
   /** Network IDs of requests that lost their body in a redirect. */
   readonly #bodiless: SessionMap<string, true>;
-  /** By network ID. */
-  readonly #underWay = new Map<string, UnderWay>();
+  readonly #underWay: RequestsUnderWay;
 
   constructor(transport: InterceptorTransport, parts: Parts) {
     this.#transport = transport;
@@ -102,7 +75,7 @@ export class ProxiedRequests {
     this.#reported = new ReportedResponses(transport);
     this.#siteData = new SiteData(transport, parts.cookies);
     this.#bodiless = new SessionMap(transport.model);
-    transport.model.onSessionEnd((session) => this.#endSession(session));
+    this.#underWay = new RequestsUnderWay(transport.model);
   }
 
   /** Returns null for a command that responds to our own event, or that gets its response here. */
@@ -116,23 +89,20 @@ export class ProxiedRequests {
       const id = String(fieldsOf<Protocol.Network.LoadingFinishedEvent>(message.params).requestId);
       this.#bodiless.delete(id);
       // The page cancels a request or navigates away.
-      if (message.method === 'Network.loadingFailed') this.#underWay.get(id)?.abort.abort();
+      if (message.method === 'Network.loadingFailed') this.#underWay.abort(id);
     }
     const corrected = this.#reported.correct(message);
     return corrected && this.#parts.streams.kept.onMessage(corrected);
   }
 
   end(): void {
-    for (const { abort } of this.#underWay.values()) abort.abort();
+    this.#underWay.abortAll();
     this.#fetcher.close();
   }
 
-  /** Returns whether a request that the root session has paused is under way: its page closed after it was sent. */
+  /** See {@link RequestsUnderWay.handOver}. */
   handOver(paused: PausedRequest): boolean {
-    const underWay = this.#underWay.get(String(paused.networkId));
-    if (underWay?.paused.sessionId === undefined || underWay.paused.url !== paused.url) return false;
-    underWay.handOver(paused);
-    return true;
+    return this.#underWay.handOver(paused);
   }
 
   /**
@@ -141,10 +111,8 @@ export class ProxiedRequests {
    * @param isStale whether cookies may have changed since the browser has paused it
    */
   async proxy(before: PausedRequest, changes: ContinueFields, isStale: boolean): Promise<void> {
-    const { networkId = before.requestId } = before;
-    const underWay = new UnderWay(before);
+    const underWay = this.#underWay.begin(before);
     const { abort } = underWay;
-    this.#underWay.set(networkId, underWay);
     const endWatch = whenAbandoned(
       this.#transport,
       () => underWay.paused,
@@ -186,35 +154,25 @@ export class ProxiedRequests {
       this.#transport.post('Fetch.failRequest', { requestId, errorReason: 'Failed' }, sessionId);
     } finally {
       endWatch();
-      if (this.#underWay.get(networkId) === underWay) this.#underWay.delete(networkId);
+      this.#underWay.end(underWay);
     }
   }
 
   /** Gives the browser the result of a request. */
-  async #respond(underWay: UnderWay, method: string, outcome: Outcome): Promise<void> {
+  async #respond(underWay: RequestUnderWay, method: string, outcome: Outcome): Promise<void> {
     const respond = async (paused: PausedRequest) => {
       if (!('failure' in outcome)) this.#noteRedirect(paused, method, outcome);
       const [command, params] = responseCommand(paused.requestId, outcome);
       await this.#transport.call(command, params, paused.sessionId);
     };
-    const { paused, again } = underWay;
+    const { paused } = underWay;
     try {
       await respond(paused);
     } catch (error) {
       const isClosed = !this.#transport.model.session(paused.target.session.id);
-      const handedOver = isClosed && paused.sessionId ? await within(again, HANDED_OVER_MS, null) : null;
+      const handedOver = isClosed && paused.sessionId ? await underWay.handedOver() : null;
       if (!handedOver) throw error;
       await respond(handedOver);
-    }
-  }
-
-  /** Ends the requests of a page that closes, except those that the browser hands over to its root session. */
-  #endSession(ended: Session): void {
-    for (const underWay of this.#underWay.values()) {
-      const { paused, abort } = underWay;
-      if (paused.sessionId === ended.id) {
-        setTimeout(() => underWay.paused === paused && abort.abort(), HANDED_OVER_MS).unref();
-      }
     }
   }
 
@@ -352,17 +310,14 @@ export class ProxiedRequests {
   }
 
   /** The browser gets only the head of a download: the body is written on this machine. */
-  #toDisk(
-    { frameId, url, networkId, requestId }: PausedRequest,
-    { body: head, rest, ...response }: ProxyResponse,
-  ): Outcome {
+  #toDisk(paused: PausedRequest, { body: head, rest, ...response }: ProxyResponse): Outcome {
     const pieces = head.length > 0 ? [head] : [];
-    this.#parts.downloads.offer(frameId, url, {
+    this.#parts.downloads.offer(paused.frameId, paused.url, {
       read: async (bytes) => pieces.pop() ?? (await rest?.read(bytes)) ?? Buffer.alloc(0),
       cancel: () => rest?.cancel(),
     });
     // For its page, a navigation that becomes a download ends as aborted.
-    this.#underWay.delete(networkId ?? requestId);
+    this.#underWay.detach(paused);
     return cutShort(response, Buffer.alloc(0));
   }
 

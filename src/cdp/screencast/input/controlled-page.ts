@@ -3,8 +3,15 @@ import type { MouseInput, PageInput, PageSize, PointerInput } from '../../../com
 import type { Target } from '../../model/session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { BrowserSession } from '../browser-session.ts';
-import { keyEvent } from './key-event.ts';
-import { mouseEvent } from './mouse-event.ts';
+import { keyEvent, modifierBits } from './key-event.ts';
+
+/** CDP's names for `MouseEvent.button`. */
+const BUTTONS: readonly Protocol.Input.MouseButton[] = ['left', 'middle', 'right', 'back', 'forward'];
+
+/** The same for the bits of `MouseEvent.buttons`, in the order of the bits. */
+const PRESSED: readonly Protocol.Input.MouseButton[] = ['left', 'right', 'middle', 'back', 'forward'];
+
+const TYPES = { down: 'mousePressed', move: 'mouseMoved', up: 'mouseReleased' } as const;
 
 /** How many inputs wait for the session at most. */
 const MAX_WAITING = 100;
@@ -128,4 +135,27 @@ export class ControlledPage {
       this.#transport.post('Page.handleJavaScriptDialog', { accept: key === 'Enter' }, sessionId);
     }
   }
+}
+
+/** The browser's event for what a person does with the mouse. */
+function mouseEvent(input: PointerInput, size: PageSize): Protocol.Input.DispatchMouseEventRequest {
+  const place = {
+    x: pixel(input.x, size.width),
+    y: pixel(input.y, size.height),
+    modifiers: modifierBits(input.modifiers),
+  };
+  if (input.kind === 'wheel') return { type: 'mouseWheel', deltaX: input.deltaX, deltaY: input.deltaY, ...place };
+  const { type, button, buttons, clickCount } = input;
+  return {
+    type: TYPES[type],
+    button: (type === 'move' ? PRESSED.find((_, bit) => (buttons & (1 << bit)) !== 0) : BUTTONS[button]) ?? 'none',
+    buttons,
+    clickCount: type === 'move' ? 0 : clickCount,
+    ...place,
+  };
+}
+
+/** A place within the page. */
+function pixel(fraction: number, length: number): number {
+  return Math.min(Math.max(fraction, 0) * length, Math.max(0, length - 1));
 }

@@ -7,13 +7,31 @@ import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { LeaseError } from '../../../errors.ts';
 import type { ContextMode } from '../../../options/context-mode.ts';
 import { parseExposure } from '../../../options/expose-network.ts';
+import type { ConnectionSettings } from '../../../options/lease-plan.ts';
 import { redactText } from '../../../redact.ts';
 import type { Open } from '../../../relay/protocol.ts';
 import type { ConnectionOptions, OpenedConnection } from '../../shared/connection/connect-through.ts';
 import { secretMissing } from './check-relay.ts';
+import { EarlyClose, type MessageOutput } from './early-close.ts';
+import { EarlyWrites } from './early-writes.ts';
 import { ExposedServers } from './exposed-servers.ts';
-import { messageInterceptors } from './message-interceptors.ts';
+import { NextContext } from './next-context.ts';
+import { NextPage } from './next-page.ts';
 import { RelayConnection, RelayFailure } from './relay-connection.ts';
+
+/** Something that messages of Playwright's protocol pass. */
+interface MessageInterceptor {
+  fromClient(text: string): void;
+  fromServer(text: string): void;
+}
+
+/** What is known about the relay and its browser. */
+interface MessageSurroundings {
+  /** How many bytes have not left this process. */
+  queued(): number;
+  /** Whether the browser's pages have separate windows. */
+  haveWindows(): boolean;
+}
 
 /** How many denied addresses are remembered to explain failed requests. */
 const MAX_DENIED = 1_000;
@@ -150,4 +168,39 @@ function relayFailed({ sessionId, cdpUrl }: LeasedBrowser, address: string, erro
     `Could not connect to the browser of session ${sessionId} through the relay ${new URL(address).host}: ${redactText(reason ?? '', [cdpUrl])}`,
     { sessionId },
   );
+}
+
+/** How messages pass from the client to the relay and back, in order from the client. */
+function messageInterceptors(
+  { ahead, reuse }: ConnectionSettings,
+  { persistent }: ContextMode,
+  output: MessageOutput,
+  { queued, haveWindows }: MessageSurroundings,
+): MessageInterceptor {
+  const list: ((output: MessageOutput) => MessageInterceptor)[] = [];
+  // A persistent context is cleared and reused, not created; a browser for one test has no next context.
+  const hasNext = ahead && !persistent && reuse !== 'test';
+  // Closest to the client: it must not see that a context is still being closed.
+  if (hasNext) list.push((next) => new EarlyClose(next));
+  if (ahead) list.push((next) => new EarlyWrites(next, queued));
+  // Closest to the server: nothing else may see objects that the client does not have.
+  if (hasNext) {
+    let pages: NextPage;
+    list.push((next) => new NextContext(next, (context) => pages.prepare(context)));
+    list.push((next) => {
+      pages = new NextPage(next, haveWindows);
+      return pages;
+    });
+  }
+  return chained(list, output);
+}
+
+function chained(
+  [make, ...rest]: ((output: MessageOutput) => MessageInterceptor)[],
+  { toServer, toClient }: MessageOutput,
+): MessageInterceptor {
+  if (!make) return { fromClient: toServer, fromServer: toClient };
+  const own: MessageInterceptor = make({ toServer: (text) => others.fromClient(text), toClient });
+  const others = chained(rest, { toServer, toClient: (text) => own.fromServer(text) });
+  return { fromClient: (text) => own.fromClient(text), fromServer: (text) => others.fromServer(text) };
 }

@@ -3,10 +3,8 @@ import type { RecordedConnection } from '../../../clients/shared/connection/leas
 import type { HeldBrowser, HeldTest, WorkerHolds } from '../../../clients/shared/hold/holds.ts';
 import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
 import { notify } from '../../../common/text/notify.ts';
-import { ATTACHMENT_NAME, keyOf } from '../../../record/test-record.ts';
-import { heldTest } from './held-test.ts';
+import { ATTACHMENT_NAME, keyOf, type TestFacts } from '../../../record/test-record.ts';
 import { wasHook } from './hook-or-test.ts';
-import { testFactsOf } from './test-facts.ts';
 
 /** A test that runs, or one of its hooks does. */
 interface OpenTest {
@@ -157,4 +155,46 @@ export class Recorder {
       );
     }
   }
+}
+
+/** A test of Playwright's as what puts it on hold needs it. */
+function heldTest(testInfo: TestInfo, use: TestUse): HeldTest {
+  return {
+    title: testInfo.titlePath.slice(1).join(' › '),
+    recordHold: (reason) => use.recordHold(reason),
+    allow: (ms) => allow(testInfo, ms),
+  };
+}
+
+/** Gives a test, or its running hook or fixture, more time. The returned function takes back the unused part. */
+function allow(testInfo: TestInfo, ms: number): () => void {
+  const before = testInfo.timeout;
+  const since = performance.now();
+  if (before === 0) return () => undefined;
+  testInfo.setTimeout(before + ms);
+  return () => {
+    // A hook or a fixture with a separate timeout, which cannot be read, keeps what it has got.
+    if (testInfo.timeout !== before + ms) return;
+    testInfo.setTimeout(before + Math.ceil(performance.now() - since));
+  };
+}
+
+/** A test's data in its worker at its end, before a reporter can change the outcome. */
+function testFactsOf(testInfo: TestInfo, startedAt: Date): TestFacts {
+  // Until its hooks and fixtures have ended, a test has no final status. An error so far counts as a failure.
+  const status = testInfo.status ?? (testInfo.errors.length > 0 ? 'failed' : 'passed');
+  return {
+    id: testInfo.testId,
+    titles: testInfo.titlePath.slice(1),
+    file: testInfo.file,
+    rootDir: testInfo.config.rootDir,
+    line: testInfo.line,
+    project: testInfo.project.name,
+    parallelIndex: testInfo.parallelIndex,
+    retry: testInfo.retry,
+    status,
+    ok: status === testInfo.expectedStatus,
+    startedAt,
+    endedAt: new Date(),
+  };
 }

@@ -1,22 +1,27 @@
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { FullConfig } from '@playwright/test';
+import { up as nearestPackage } from 'empathic/package';
 import { BROKER_VARIABLE } from '../../../broker/rpc/shared-broker.ts';
 import { dropEarlyBroker } from '../../../broker/start/spawn-broker.ts';
 import type { StartedBroker } from '../../../broker/start/started-broker.ts';
+import { importModule } from '../../../common/import-module.ts';
+import { RELAY_SECRET } from '../../../common/relay/relay-token.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { traceTime } from '../../../common/time-trace.ts';
 import { OptionsError } from '../../../errors.ts';
 import { leasePlan } from '../../../options/lease-plan.ts';
+import { relayAddress } from '../../../options/schema/relay-address.ts';
 import { htmlReportFrom } from '../../../report/html-report.ts';
 import { runReporter } from '../../../report/run-reporter.ts';
 import { beginRun } from '../../shared/start-run.ts';
 import { isPlainRun } from '../config/plain-run.ts';
-import { rememberedRun, type WrappedRun } from '../config/run-registry.ts';
+import { rememberedRun, type WrappedProject, type WrappedRun } from '../config/run-registry.ts';
 import { BackgroundStart } from './background-start.ts';
 import { ineffectiveLaunchOptions } from './launch-options.ts';
-import { checkRelays } from './relays.ts';
 import { selectedProjects } from './selected-projects.ts';
-import { runUserSetup } from './user-setup.ts';
 import { asksForWindow, showBrowsers } from './watch-page.ts';
 
 /**
@@ -96,4 +101,57 @@ async function finish(broker: StartedBroker, config: FullConfig): Promise<void> 
 function recordDirectory(config: FullConfig): string {
   const outputDir = config.projects[0]?.outputDir ?? join(dirname(config.configFile ?? '.'), 'test-results');
   return join(outputDir, 'poolwright');
+}
+
+/** Checks the relays of a run's projects, before any browser is requested. @throws OptionsError, LeaseError */
+async function checkRelays({ version }: FullConfig, projects: readonly WrappedProject[]): Promise<void> {
+  const addresses = new Set(projects.flatMap(({ options }) => relayAddress(options.relay, process.env) ?? []));
+  if (addresses.size === 0) return;
+  const { checkRelay } = await import('../../../clients/playwright/relay/check-relay.ts');
+  await Promise.all([...addresses].map((address) => checkRelay(address, version, process.env[RELAY_SECRET])));
+}
+
+/**
+ * Runs the user's own global setup, which the wrapper replaced, in the same way as Playwright: in this process, where
+ * Playwright's loader compiles TypeScript. Returns its teardown, if it has one.
+ */
+async function runUserSetup(path: string | undefined, config: FullConfig): Promise<(() => unknown) | null> {
+  if (path === undefined) return null;
+  const file = locate(path, dirname(config.configFile ?? join(process.cwd(), 'playwright.config.ts')));
+  const loaded: unknown = isModule(file) ? await importModule(pathToFileURL(file)) : createRequire(file)(file);
+  const setup = defaultExport(loaded);
+  if (typeof setup !== 'function') {
+    throw new OptionsError('globalSetup', `${file}: globalSetup file must export a single function.`);
+  }
+  const teardown: unknown = await setup(config);
+  return typeof teardown === 'function' ? () => teardown() : null;
+}
+
+/** Resolves a path relative to the config, or a package. */
+function locate(path: string, configDir: string): string {
+  const local = resolve(configDir, path);
+  if (existsSync(local) && extname(local) !== '') return local;
+  try {
+    return createRequire(join(configDir, 'config.js')).resolve(path);
+  } catch {
+    const withExtension = ['.ts', '.js', '.mts', '.mjs', '.cts', '.cjs']
+      .map((ext) => `${local}${ext}`)
+      .find(existsSync);
+    return withExtension ?? local;
+  }
+}
+
+/** Node's rule: by extension, else by the nearest package.json. */
+function isModule(file: string): boolean {
+  if (/\.m[jt]s$/.test(file)) return true;
+  if (/\.c[jt]s$/.test(file)) return false;
+  const manifest = nearestPackage({ cwd: dirname(file) });
+  return manifest !== undefined && JSON.parse(readFileSync(manifest, 'utf8')).type === 'module';
+}
+
+function defaultExport(loaded: unknown): unknown {
+  let value = loaded;
+  // `import()` of a CommonJS file compiled from TypeScript nests `default` in `default`.
+  while (typeof value === 'object' && value !== null && 'default' in value) value = value.default;
+  return value;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { directoryPage } from '../../../../src/cdp/network/files/directory-page.ts';
 import { isFile } from '../../../../src/cdp/network/files/is-file.ts';
+import { directoryPage } from '../../../../src/cdp/network/files/proxied-files.ts';
 import { placeOf, VisitedPlaces } from '../../../../src/cdp/network/policy/visited-places.ts';
 
 /** What a runner on Windows proxies; the drives named here do not exist. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { UniqueIds } from '../../../../src/clients/puppeteer/unique-ids.ts';
+import { UniqueIds } from '../../../../src/clients/puppeteer/transport.ts';
 
 test('tells commands of two sessions with the same ID apart', () => {
   const ids = new UniqueIds();

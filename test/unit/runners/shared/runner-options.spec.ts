@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { mochaOptions } from '../../../../src/runners/mocha/jobs.ts';
+import { mochaOptions } from '../../../../src/runners/mocha/global-fixtures.ts';
 import { requirementOf } from '../../../../src/runners/mocha/requirement.ts';
 import { runnerFlags } from '../../../../src/runners/node-test/runner-flags.ts';
 import { addToMessage } from '../../../../src/runners/shared/add-to-message.ts';

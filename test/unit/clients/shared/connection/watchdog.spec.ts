@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { expect, test } from '@playwright/test';
-import { waitForResponse } from '../../../../../src/clients/shared/connection/liveness.ts';
-import { watch } from '../../../../../src/clients/shared/connection/watchdog.ts';
+import { waitForResponse, watch } from '../../../../../src/clients/shared/connection/watchdog.ts';
 
 /** What counts as a response, on connections made of numbers. */
 
