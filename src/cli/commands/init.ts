@@ -84,7 +84,7 @@ function closing(plan: Plan, applied: boolean, hasChanges: boolean): string {
 }
 
 /**
- * Writes the files of a plan; none when one of them cannot be written, or is no longer as the plan read it.
+ * Writes all files of a plan, or none if one of them cannot be written or has changed since the plan read it.
  * @throws PoolwrightError `ABORTED` naming that file
  */
 async function apply(changes: FileChange[]): Promise<void> {
