@@ -36,6 +36,7 @@ export function run({ binding, mailbox, hostExpressions }: Given): unknown {
   const notify = (message: object) => post(JSON.stringify(message));
   let isProxied = matcherOf([]);
   const takeOfSocket = proxyWebSockets(notify, (url) => isProxied(url));
+  explainUpdates((url) => isProxied(url));
   const responses = new OfferedResponses(notify);
   if (globalThis.document) {
     fetchOffered(responses);
@@ -50,6 +51,27 @@ export function run({ binding, mailbox, hostExpressions }: Given): unknown {
   };
   Object.defineProperty(globalThis, Symbol.for(mailbox), { value: take });
   return take;
+}
+
+/**
+ * To update a service worker, the browser process requests its script, which CDP cannot pause: on a server that only
+ * this machine reaches, this fails. The page learns why.
+ */
+function explainUpdates(isProxied: (url: URL) => boolean): void {
+  // Only documents with a secure origin have service workers.
+  const prototype = globalThis.ServiceWorkerRegistration?.prototype;
+  const update = prototype?.update;
+  if (!update) return;
+  prototype.update = async function (this: ServiceWorkerRegistration) {
+    try {
+      return await update.call(this);
+    } catch (error) {
+      if (!(error instanceof TypeError) || !isProxied(new URL(this.scope))) throw error;
+      throw new TypeError(
+        `${error.message} poolwright: the browser requests the new script itself, past exposeNetwork; a new context gets it.`,
+      );
+    }
+  };
 }
 
 function matcherOf(hostExpressions: string[]): (url: URL) => boolean {
