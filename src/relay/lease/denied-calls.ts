@@ -24,18 +24,29 @@ const DENIED = new Set([
   'newRequest',
 ]);
 
+const NO_FILE_PAGES =
+  'a relay does not reach file: pages of your machine: serve the directory over HTTP, or run this test without the relay';
+
 /** The type of an ID depends on the version. */
-const call = v.object({ id: v.optional(v.unknown()), method: v.string() });
+const call = v.object({
+  id: v.optional(v.unknown()),
+  method: v.string(),
+  params: v.optional(v.object({ url: v.optional(v.unknown()) })),
+});
 
 /** The response to a call that is denied; null if it is allowed, or not a call. */
 export function denialOf(text: string): string | null {
   const message = v.safeParse(call, parsed(text));
-  if (!message.success || !DENIED.has(message.output.method)) return null;
-  const { id, method } = message.output;
-  return JSON.stringify({
-    id,
-    error: { error: { name: 'Error', message: `${method} is not allowed through a relay` } },
-  });
+  const reason = message.success && reasonToDeny(message.output);
+  return reason
+    ? JSON.stringify({ id: message.output.id, error: { error: { name: 'Error', message: reason } } })
+    : null;
+}
+
+function reasonToDeny({ method, params }: v.InferOutput<typeof call>): string | null {
+  if (DENIED.has(method)) return `${method} is not allowed through a relay`;
+  // The browser would look for it on its own machine.
+  return method === 'goto' && /^\s*file:/i.test(String(params?.url)) ? NO_FILE_PAGES : null;
 }
 
 function parsed(text: string): unknown {

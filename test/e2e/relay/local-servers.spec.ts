@@ -57,6 +57,10 @@ test('requests of the test itself', async ({ page, context }) => {
   redirect.close();
   await expect(page.request.get(target.url)).rejects.toThrow();
 });
+test('a file of this machine', async ({ page }) => {
+  const reason = 'a relay does not reach file: pages of your machine: serve the directory over HTTP';
+  await expect(page.goto('file://' + import.meta.filename)).rejects.toThrow(reason);
+});
 `);
 
 test('reaches local servers through a relay for pages that a test visits, and no others', async ({

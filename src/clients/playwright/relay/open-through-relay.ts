@@ -36,6 +36,7 @@ interface MessageSurroundings {
 /** How many denied addresses are remembered to explain failed requests. */
 const MAX_DENIED = 1_000;
 const NO_PICTURES = '`film` has no effect through a relay';
+const NO_FILES = 'the rule `<files>` has no effect through a relay: serve the files over HTTP';
 
 /**
  * Connects Playwright to a leased browser through a relay: Playwright's own protocol crosses the distance instead of
@@ -54,7 +55,9 @@ export async function openThroughRelay(
     throw secretMissing();
   }
   if (options.film !== 'off') options.onNote(NO_PICTURES);
-  const servers = new ExposedServers(parseExposure(options.exposeNetwork));
+  const exposure = parseExposure(options.exposeNetwork);
+  if (exposure.hosts?.matches('file:///')) options.onNote(NO_FILES);
+  const servers = new ExposedServers(exposure);
   const denied = new Set<string>();
   const endpoint = await openLocalEndpoint();
   let connection: RelayConnection | null = null;
