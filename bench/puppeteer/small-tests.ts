@@ -53,7 +53,7 @@ async function run({ signal, progress, rounds }: SuiteOrder): Promise<SuiteResul
           rows: WAYS.map((way) => [way, decimals(plain * ratio(way), 1), decimals(ratio(way), 3)]),
         },
       ],
-      goals: [atMost('poolwright × plain', ratio('poolwright'), 0.6, '', 3)],
+      goals: [atMost('poolwright × plain', ratio('poolwright'), 0.5, '', 3)],
     };
   } finally {
     site.close();
