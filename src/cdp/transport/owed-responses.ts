@@ -86,7 +86,7 @@ export class OwedResponses {
 
   /** The client receives the end of these sessions, and rejects its commands in them itself. */
   ended(sessionIds: readonly string[]): void {
-    this.#toClient.take(({ sessionId }) => sessionIds.includes(sessionId));
+    this.#toClient.take(({ sessionId }) => sessionIds.some((ended) => ended === sessionId));
   }
 
   /** The interceptors and the client have received this message from the browser. */
@@ -103,8 +103,8 @@ export class OwedResponses {
       // The connection has closed: the client finds out from that.
       return;
     }
-    const ids = Array.from(sessions, ({ id }) => id);
-    const isLost = (command: PendingCommand) => ids.includes(command.sessionId) && !REVIVES.has(command.method);
+    const ids = new Set<string | undefined>(Array.from(sessions, ({ id }) => id));
+    const isLost = ({ sessionId, method }: PendingCommand) => ids.has(sessionId) && !REVIVES.has(method);
     this.#respondTo((command) => isLost(command) && which(command), CRASHED);
   }
 

@@ -5,8 +5,8 @@ import { type CdpMessage, fieldsOf } from '../message.ts';
 export interface PendingCommand {
   readonly id: number;
   readonly method: string;
-  /** Empty for the browser's root session. */
-  readonly sessionId: string;
+  /** Undefined for the browser's root session. */
+  readonly sessionId: string | undefined;
   /** The JavaScript context that it names, if any. */
   readonly contextId: unknown;
 }
@@ -15,7 +15,7 @@ export interface PendingCommand {
 export class PendingCommands {
   readonly #commands = new Map<number, PendingCommand>();
 
-  add({ id, method = '', sessionId = '', params }: CdpMessage): void {
+  add({ id, method = '', sessionId, params }: CdpMessage): void {
     if (id === undefined) return;
     const { contextId } = fieldsOf<Protocol.Runtime.EvaluateRequest>(params);
     const { executionContextId } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);

@@ -16,13 +16,20 @@ export class ClientAccount {
     if (id !== undefined && !this.#pending.delete(id)) this.faults.push(`${id} was not asked, or responded to before`);
     const { sessionId } = (params ?? {}) as { sessionId?: string };
     if (typeof sessionId !== 'string') return;
-    if (method === 'Target.attachedToTarget') this.sessions.set(sessionId, parent);
+    if (method === 'Target.attachedToTarget') this.#begin(sessionId, parent);
     if (method === 'Target.detachedFromTarget') this.#end(sessionId);
   }
 
   /** Commands without a response. */
   get unanswered(): string[] {
     return [...this.#pending.values()].map(({ id, method, sessionId }) => `${id} ${method} in ${sessionId}`);
+  }
+
+  /** Chromium announces a session once, in a session that it has announced: only random events differ. */
+  #begin(sessionId: string, parent: string | undefined): void {
+    if (this.sessions.has(sessionId)) return;
+    if (parent !== undefined && !this.sessions.has(parent)) this.sessions.set(parent, undefined);
+    this.sessions.set(sessionId, parent);
   }
 
   #end(sessionId: string): void {

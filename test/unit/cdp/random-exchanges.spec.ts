@@ -12,7 +12,7 @@ import { interceptors } from '../../support/unit/cdp/interceptors.ts';
  * messages pass unchanged and in order, and every command gets exactly one response, or ends with its session.
  */
 
-const RUNS = 100;
+const RUNS = 1000;
 /** A session that is never attached. */
 const ELSEWHERE = 'a session that nobody announces';
 
@@ -199,7 +199,7 @@ for (const [name, create] of Object.entries(interceptors())) {
           await exchange.end();
           deepEqual(raised.splice(0), []);
         }),
-        { ...propertyRuns(RUNS), interruptAfterTimeLimit: 60_000 },
+        { ...propertyRuns(RUNS, 100), interruptAfterTimeLimit: 60_000 },
       );
     } finally {
       process.off('unhandledRejection', note).off('uncaughtException', note);
