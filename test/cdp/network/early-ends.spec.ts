@@ -6,7 +6,8 @@ import type { Browser, BrowserContext, Page, Request, Response } from '@playwrig
 import { test as base, expect, LISTED } from '../../support/cdp/proxy-fixtures.ts';
 
 /**
- * Requests that end early, by the server or with their page: whoever waits for them learns of it, as in a local browser.
+ * Requests that end early, by the server or with their page: code that waits for them learns of it, as in a local
+ * browser.
  */
 
 /** What the server does with a request. */

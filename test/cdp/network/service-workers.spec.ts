@@ -66,7 +66,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 2, maxLength: 8 },
 );
 
-/** Plays a history in a context of its own, and returns what its steps and the client see. */
+/** Plays a history in a new context, and returns what its steps and the client see. */
 async function play(browser: Browser, origin: string, history: Step[]): Promise<object> {
   const context = await browser.newContext();
   const seen = requestsOf(context, origin);
@@ -164,7 +164,7 @@ test('says why the browser cannot update a service worker, and a new context get
   );
   const fresh = await (far.browser() as Browser).newContext();
   expect((await start(fresh, `http://${LISTED}:${port}`)).version).toBe(2);
-  // A server that the browser reaches itself is no concern of ours.
+  // A server that the browser reaches itself does not concern us.
   const direct = await start(fresh, `http://localhost:${port}`);
   expect(await direct.page.evaluate(update)).toBe('updated');
 });
