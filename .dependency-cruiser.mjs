@@ -15,15 +15,16 @@ const MAY_IMPORT = {
   record: BASE,
   broker: ['record', 'options', 'service', ...BASE],
   cdp: BASE,
-  film: ['cdp', ...BASE],
+  // Optional parts of a run: what they plug into imports only their list.
+  features: ['record', 'broker', 'cdp', 'options', ...BASE],
   // A separate server, and its protocol with workers.
   relay: ['cdp', 'options', ...BASE],
-  clients: ['relay', 'film', 'record', 'broker', 'cdp', 'options', ...BASE],
+  clients: ['relay', 'features', 'record', 'broker', 'cdp', 'options', ...BASE],
   forecast: ['record', 'broker', 'options', ...BASE],
   report: ['forecast', 'record', 'broker', 'options', ...BASE],
   watch: ['broker', 'record', 'options', ...BASE],
   // The end of a run prints the summary when the reporter is not loaded.
-  runners: ['report', 'clients', 'film', 'record', 'broker', 'options', 'service', ...BASE],
+  runners: ['report', 'clients', 'features', 'record', 'broker', 'options', 'service', ...BASE],
   emulator: ['service', ...BASE],
   cli: ['emulator', 'relay', 'report', 'watch', 'record', 'broker', 'cdp', 'options', 'service', ...BASE],
 };
@@ -55,7 +56,7 @@ const FLOORS = {
     ...['figures', 'read-records', 'test-usage', 'run-recorder', 'shards'],
   ],
   watch: ['messages', 'runs', 'page', 'server'],
-  film: ['data', 'film', 'film-name', 'film-page', 'page'],
+  features: ['feature', 'evidence', 'film', 'hold', 'watch', 'list'],
   service: [
     ...['limits', 'session-types', 'schemas', 'http', 'endpoints', 'running-sessions', 'resources'],
     ...['client', 'index'],

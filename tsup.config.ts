@@ -84,7 +84,7 @@ export default defineConfig([
     ...page,
     entry: {
       timeline: 'src/report/timeline/page/main.ts',
-      film: 'src/film/page/main.ts',
+      film: 'src/features/film/page/main.ts',
       watch: 'src/watch/page/main.ts',
     },
   },
@@ -93,7 +93,7 @@ export default defineConfig([
     ...shared,
     entry: {
       timeline: 'src/report/timeline/page/style.css',
-      film: 'src/film/page/style.css',
+      film: 'src/features/film/page/style.css',
       watch: 'src/watch/page/style.css',
     },
     minify: true,

@@ -13,7 +13,7 @@ const PROJECTS = [
   '.',
   'compat',
   'src/report/timeline/page',
-  'src/film/page',
+  'src/features/film/page',
   'src/watch/page',
   'src/cdp/network/page',
   'src/cdp/files/page',

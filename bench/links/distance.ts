@@ -38,7 +38,6 @@ const SETTINGS = {
   reuse: 'run',
   metering: true,
   ahead: true,
-  film: 'off',
   exposeNetwork: 'none',
   context: 'isolated',
   identity: undefined,

@@ -29,7 +29,6 @@ export async function connect(puppeteer: Connects, way: Way, cdpUrl: string): Pr
     context: 'auto',
     metering: true,
     ahead: way === 'poolwright',
-    film: 'off',
     reuse: 'run',
     onNote: (text) => console.error(text),
     onSilent: () => undefined,

@@ -59,7 +59,6 @@ puppeteer.connect = async (options) => {
     context: 'isolated',
     metering: true,
     ahead: isAhead,
-    film: 'off',
     // With a browser for one test only, nothing would be prepared for the next one.
     reuse: isAhead ? 'run' : 'test',
     onNote: () => undefined,

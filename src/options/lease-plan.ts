@@ -27,8 +27,6 @@ export interface ConnectionSettings {
   metering: boolean;
   /** Whether latency is hidden. */
   ahead: boolean;
-  /** Which tests get a film of their pages. */
-  film: NonNullable<HostedOptions['film']>;
   /** Which servers and files of this machine pages reach: the value of the option, with `auto` resolved. */
   exposeNetwork: string;
   context: ContextOption;
@@ -76,7 +74,6 @@ export function connectionSettings(
     reuse: options.reuse ?? DEFAULTS.reuse,
     metering: options.metering ?? DEFAULTS.metering,
     ahead: aheadVariable(environment) ?? options.ahead ?? DEFAULTS.ahead,
-    film: options.film ?? DEFAULTS.film,
     exposeNetwork: exposedNetwork(options.exposeNetwork, suite),
     context: options.context ?? DEFAULTS.context,
     identity: options.identity,

@@ -8,19 +8,31 @@ export const ATTACHMENT_NAME = 'hosted-browser';
 
 /** The records of a test: one entry in each session that it used, and one attachment. */
 
+/** A time in which a test waits for a person. */
+export interface OpenHold extends Pick<HoldRecord, 'end' | 'reason'> {
+  startedAt: Date;
+  /** Null while it waits. */
+  endedAt: Date | null;
+}
+
+/** The fields of a test's record that features fill in. */
+export interface RecordedByFeatures {
+  /** Directory of its evidence if it has failed, relative to the runner's root directory. */
+  evidence: string | null;
+  /** When it was on hold. */
+  holds: OpenHold[];
+}
+
 /** A try of a test, as its runner reports it. */
 export interface TestFacts
-  extends Pick<TestRecord, 'id' | 'line' | 'project' | 'parallelIndex' | 'retry' | 'status' | 'ok'> {
+  extends Pick<TestRecord, 'id' | 'line' | 'project' | 'parallelIndex' | 'retry' | 'status' | 'ok'>,
+    Partial<RecordedByFeatures> {
   /** Names of its groups, then its own. */
   titles: readonly string[];
   /** Absolute path. */
   file: string;
   /** Recorded file names are relative to it. */
   rootDir: string;
-  /** Directory of its evidence, relative to `rootDir`. */
-  evidence?: string | null;
-  /** When it was on hold. */
-  holds?: readonly HoldRecord[];
   startedAt: Date;
   endedAt: Date;
 }
@@ -63,8 +75,13 @@ export function testRecordOf(
     proxiedSentBytes,
     savedMs,
     infrastructureFailure: infrastructureFailure === null ? null : recordedText(infrastructureFailure),
-    evidence: evidence === null ? null : recordedText(evidence),
-    holds: holds.slice(0, MAX_HOLDS),
+    evidence: ok || evidence === null ? null : recordedText(evidence),
+    holds: holds.slice(0, MAX_HOLDS).map((hold) => ({
+      reason: recordedText(hold.reason),
+      startedAt: recordedTime(hold.startedAt),
+      endedAt: recordedTime(hold.endedAt ?? endedAt),
+      end: hold.end,
+    })),
   };
 }
 

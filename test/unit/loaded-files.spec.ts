@@ -46,16 +46,16 @@ test('a worker loads no zod before its tests', () => {
   expect(reached.filter((file) => /from 'zod'/.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
 });
 
-/** What there must be to learn that somebody watches, or that a test holds. */
-const BEFORE_WATCHING = [
+/** The list of them, and what learns of their wish for pictures. */
+const BEFORE_FEATURES = [
   'cdp/screencast/browser-openings.ts',
   'cdp/screencast/filming.ts',
   'cdp/screencast/screencast.ts',
+  'features/list.ts',
 ];
-const OF_WATCHING =
-  /^(?:watch|film|broker\/watch|cdp\/screencast|clients\/shared\/hold)\/|\/(?:shown-worker|watch-calls|watcher-connection)\.ts$/;
+const OF_FEATURES = /^(?:watch|features|broker\/watch|cdp\/screencast)\/|\/(?:watch-calls|watcher-connection)\.ts$/;
 
-test('a worker loads nothing for watching, holds and films before somebody wants one', () => {
+test('a worker loads nothing of its features before it has a browser', () => {
   const entries = [
     'runners/playwright-test/worker-fixtures.ts',
     'runners/shared/runner-worker.ts',
@@ -65,7 +65,7 @@ test('a worker loads nothing for watching, holds and films before somebody wants
     'cdp/pipeline.ts',
   ];
   const reached = new Set(entries.flatMap((entry) => reachedFrom(entry, { lazyToo: false })));
-  expect([...reached].filter((file) => OF_WATCHING.test(file)).sort()).toEqual(BEFORE_WATCHING);
+  expect([...reached].filter((file) => OF_FEATURES.test(file)).sort()).toEqual(BEFORE_FEATURES);
 });
 
 /** All that a file loads: sooner or later, or at once. */

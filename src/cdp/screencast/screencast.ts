@@ -39,6 +39,11 @@ export class Screencast {
     return this.#receivers;
   }
 
+  /** Whether there is a connection in this process that has pages. */
+  get isConnected(): boolean {
+    return this.#listener !== undefined;
+  }
+
   /** Bytes that pictures had when they arrived, in base64. */
   bytes(): number {
     return this.#bytes;

@@ -3,6 +3,7 @@ import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-brok
 import type { StartedBroker } from '../../broker/start/started-broker.ts';
 import { notify } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
+import { featureSettings } from '../../features/list.ts';
 import { RUN_WIDE_KEYS } from '../../options/defaults.ts';
 import { assertNoEvidence } from '../../options/evidence-option.ts';
 import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
@@ -65,10 +66,12 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
   if (shared) assertNotRunWide(options);
   const address: BrokerAddress = shared ?? (await ownBroker(options, project)).address;
   const settings = connectionSettings(options, process.env);
-  const { hosted: worker, holds } = workerSession<Connected>({
+  const { hosted: worker, features } = workerSession<Connected>({
     address,
+    // It has no tests.
+    features: featureSettings({}, {}),
     ownProject: project,
-    connect: (lease, events) => connect(lease, { ...settings, ...events, film: 'off', onNote: notify }),
+    connect: (lease, events) => connect(lease, { ...settings, ...events, onNote: notify }),
     reuse: settings.reuse,
     project: PROJECT,
     parallelIndex: leases++,
@@ -77,7 +80,7 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
   });
   try {
     const connection = await worker.start();
-    const session = hostedSessionOf(connection.lease, (reason) => holds.hold(connection, reason, null));
+    const session = hostedSessionOf(connection.lease, (reason) => features.hold(connection, reason, null));
     const unwatch = watchLease(
       before,
       () => connection.commands(),

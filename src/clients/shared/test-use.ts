@@ -2,12 +2,15 @@ import type { SessionReport } from '../../broker/rpc/messages/protocol.ts';
 import type { Traffic } from '../../cdp/network/proxied-traffic.ts';
 import { dateNow } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
-import type { PageFilm } from '../../film/film.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
-import { recordedText, recordedTime } from '../../record/bounds.ts';
-import type { HoldEnd } from '../../record/enums.ts';
-import type { HoldRecord } from '../../record/run-record.ts';
-import { attachmentOf, type BrowserUse, combinedUse, type TestFacts, testRecordOf } from '../../record/test-record.ts';
+import {
+  attachmentOf,
+  type BrowserUse,
+  combinedUse,
+  type RecordedByFeatures,
+  type TestFacts,
+  testRecordOf,
+} from '../../record/test-record.ts';
 import type { TestUsage } from '../../record/test-usage.ts';
 import type { RecordedConnection } from './connection/leased-connection.ts';
 import { describeLoss, lossError } from './connection/loss.ts';
@@ -26,8 +29,6 @@ export interface EndedUse {
   attachment: HostedBrowserAttachment;
   /** Why it failed: its browser was lost, or its pages did not reach a server or file of this machine. */
   error: PoolwrightError | null;
-  /** The end of its pages, if it gets a film. */
-  film: PageFilm[];
 }
 
 /** Where a test ran, and how it ended. */
@@ -45,10 +46,8 @@ export class TestUse {
   #before: { connection: RecordedConnection; moved: Moved; commands: number } | null = null;
   #sharesBefore = false;
   readonly #unreachable = new Set<string>();
-  /** The end of those that are not over is unknown. */
-  readonly #holds: (Omit<HoldRecord, 'endedAt'> & { endedAt: Date | null })[] = [];
-  /** Its film until a person was let into its pages. */
-  #film: PageFilm[] | null = null;
+  /** What features add to its record. */
+  readonly fields: RecordedByFeatures = { evidence: null, holds: [] };
 
   /**
    * The test begins, or continues after one of its `beforeAll` hooks.
@@ -62,14 +61,13 @@ export class TestUse {
 
   /** Whether the test has used a hosted browser so far. Call it after a hook or the test itself. */
   hasUsedBrowser(): boolean {
-    this.#noteShared();
-    return this.#connections.size > 0;
+    return this.connections().length > 0;
   }
 
-  /** The browser that the test used last; null when it has used none. */
-  lastUsed(): RecordedConnection | null {
+  /** The browsers that the test has used so far, newest last. */
+  connections(): readonly RecordedConnection[] {
     this.#noteShared();
-    return [...this.#connections.keys()].at(-1) ?? null;
+    return [...this.#connections.keys()];
   }
 
   /** The test opens a context on this connection. */
@@ -89,49 +87,25 @@ export class TestUse {
     this.#unreachable.add(text);
   }
 
-  /** A hold of the test begins. Call the returned function when it is over. @param reason without secrets */
-  recordHold(reason: string): (end: HoldEnd) => void {
-    const startedAt = recordedTime(new Date(dateNow()));
-    const hold = { reason: recordedText(reason), startedAt, endedAt: null, end: 'interrupted' } as const;
-    const place = this.#holds.push(hold) - 1;
-    return (end) => {
-      this.#holds[place] = { ...hold, endedAt: new Date(dateNow()), end };
-    };
-  }
-
-  /** The test has failed: its film ends here. */
-  endFilm(): void {
-    this.#noteShared();
-    this.#film ??= this.#filmOf(false);
-  }
-
   /** Reports the test to the broker. Call once. Null when the test used no hosted browser. */
   async end({ facts, failed, workerIndex, shard }: TestEnd, sink: RecordSink): Promise<EndedUse | null> {
-    this.#noteShared();
-    // Now: pages are closed, or about to be.
-    const film = this.#film ?? this.#filmOf(facts.ok);
-    const holds = this.#holds.map((hold) => ({ ...hold, endedAt: recordedTime(hold.endedAt ?? facts.endedAt) }));
-    const held = { ...facts, holds };
-    const lost = await lossAmong([...this.#connections.keys()], sink);
+    const connections = this.connections();
+    const recorded = { ...facts, ...this.fields };
+    const lost = await lossAmong(connections, sink);
     const uses: BrowserUse[] = [];
     for (const [connection, before] of this.#connections) {
       const failure = connection === lost?.connection ? lost.failure : null;
-      uses.push(await report(held, connection, before, failure, sink));
+      uses.push(await report(recorded, connection, before, failure, sink));
     }
     const use = combinedUse(uses);
-    const last = this.lastUsed();
+    const last = connections.at(-1);
     if (!use || !last) return null;
     const bandwidthBytes = await bandwidthOf(last, sink);
-    const attachment = attachmentOf(held, use, { workerIndex, shard, bandwidthBytes });
+    const attachment = attachmentOf(recorded, use, { workerIndex, shard, bandwidthBytes });
     // A test that passed had finished before its browser was lost.
-    if (!failed) return { attachment, film, error: null };
-    if (lost) return { attachment, film, error: lossError(lost.connection.lease, lost.failure) };
-    return { attachment, film, error: this.#unreachable.size > 0 ? unreachableError(this.#unreachable) : null };
-  }
-
-  #filmOf(ok: boolean): PageFilm[] {
-    const shown = { from: this.startedAt.getTime(), ok };
-    return [...this.#connections.keys()].flatMap((connection) => connection.film?.of(shown) ?? []);
+    if (!failed) return { attachment, error: null };
+    if (lost) return { attachment, error: lossError(lost.connection.lease, lost.failure) };
+    return { attachment, error: this.#unreachable.size > 0 ? unreachableError(this.#unreachable) : null };
   }
 
   /** A shared context counts only if the test sent commands to it: an open page may load resources by itself. */
@@ -199,7 +173,7 @@ async function report(
 ): Promise<BrowserUse> {
   const now = movedBy(connection);
   const { roundTripMs, savedMs } = connection.distance();
-  const total = { bridgedBytes: totalOf(now.proxied), pictureBytes: connection.pictureBytes(), savedMs };
+  const total = { bridgedBytes: totalOf(now.proxied), pictureBytes: connection.screencast.bytes(), savedMs };
   const known = reportedOf(connection);
   const use = {
     browser: connection.lease,

@@ -2,7 +2,6 @@ import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright
 import { browserHandle } from '../../clients/playwright/browser-handle.ts';
 import type { PlaywrightConnection } from '../../clients/playwright/connection.ts';
 import type { RecordSink } from '../../clients/shared/test-use.ts';
-import { holdsFailures } from '../../options/environment.ts';
 import { workerState } from './worker-state.ts';
 
 /** Provides the connection behind a handle. */
@@ -30,34 +29,27 @@ export function testBrowser(source: HandleSource, first: PlaywrightConnection): 
     return last;
   };
   const newContext = async (options?: BrowserContextOptions): Promise<BrowserContext> => {
-    const { recorder, contextUse } = workerState();
+    const { recorder, contextUse, features } = workerState();
     const connected = await source.connected(recorder.testTimeout);
     recorder.uses(connected);
     if (source.warning !== null) recorder.warn(source.warning);
     const context = await connected.newContext(options, contextUse);
-    if (connected.film || holdsFailures(process.env)) beforeClose(context, () => keepFailed(connected));
+    // Playwright closes the context of a failed test at once.
+    if (features?.needFailures) beforeClose(context, () => recorder.closing(features));
     // `context.browser()` must return the handle, not the browser behind it.
     Object.defineProperty(context, 'browser', { value: () => handle, configurable: true });
     return context;
   };
   const close = async () => {
     try {
-      await workerState().recorder.endUnfinished(source.sink);
+      const { recorder, features } = workerState();
+      await recorder.endUnfinished(source.sink, features);
     } finally {
       await source.close();
     }
   };
   const handle = browserHandle(current, { newContext, close });
   return handle;
-}
-
-/** Playwright closes the context of a failed test at once: nobody could look at it anymore. */
-async function keepFailed(connection: PlaywrightConnection): Promise<void> {
-  const { recorder, holds } = workerState();
-  if (!recorder.hasFailed) return;
-  // Its film would lack the moment that matters.
-  await connection.film?.last();
-  if (holds && holdsFailures(process.env)) await recorder.holdFailed(connection, holds);
 }
 
 function beforeClose(context: BrowserContext, before: () => Promise<void>): void {

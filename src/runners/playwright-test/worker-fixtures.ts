@@ -5,6 +5,7 @@ import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted
 import { type WorkerSession, workerSession } from '../../clients/shared/worker-session.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError } from '../../errors.ts';
+import { featureSettings } from '../../features/list.ts';
 import { connectionSettings } from '../../options/lease-plan.ts';
 import { reusesContext } from './config/reused-context.ts';
 import type { ContextUse, Use } from './fixture-types.ts';
@@ -38,17 +39,17 @@ export async function provideHostedBrowser(
   const connect = async (...args: Parameters<BrowserType['connect']>) => {
     if (!isOurEndpoint(args[0])) return await original.apply(chromium, args);
     const broker = await brokerForWorker(project, workerInfo.config);
-    const { hosted, holds } = sessionOf(chromium, broker, project, workerInfo);
+    const { hosted, features } = sessionOf(chromium, broker, project, workerInfo);
     // Set before the browser is ready, so that an interrupted run does not wait for it.
     state.hosted = hosted;
-    state.holds = holds;
+    state.features = features;
     try {
       const handle = testBrowser(hosted, await hosted.start());
       traceTime('worker', 'connected');
       return handle;
     } catch (error) {
       state.hosted = null;
-      state.holds = null;
+      state.features = null;
       await hosted.close();
       // Playwright has ended a run that could not begin, but sometimes loses its message to this worker, and would wait
       // five minutes for its end.
@@ -67,7 +68,7 @@ export async function provideHostedBrowser(
     // Usually the `browser` fixture has closed it. Needed when that fixture failed half-way.
     await state.hosted?.close();
     state.hosted = null;
-    state.holds = null;
+    state.features = null;
   }
 }
 
@@ -85,6 +86,7 @@ function sessionOf(
   return workerSession<PlaywrightConnection>({
     ...broker,
     connect: (lease, events) => connectPlaywright(chromium, lease, { ...settings, ...events }),
+    features: featureSettings(options, process.env),
     reuse: settings.reuse,
     project: { id, name },
     parallelIndex,
@@ -123,10 +125,10 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
     await use(value);
   } finally {
     traceTime('worker', 'a test has ended');
-    const worker = workerState().hosted;
+    const { hosted: worker, features } = workerState();
     // Playwright opens a reused context without the handle.
     if (worker?.current && reusesContext(testInfo.project.use)) recorder.mayHaveUsed(worker.current);
-    await recorder.end(testInfo, worker?.sink ?? null);
+    await recorder.end(testInfo, worker?.sink ?? null, features);
     worker?.endTest(testInfo.status !== testInfo.expectedStatus);
   }
 }
@@ -138,8 +140,8 @@ export function rememberUse({ contextOptions, ...options }: ContextUse): void {
 
 /** The session whose browser the running test uses. @throws OptionsError for a project on local browsers */
 export async function currentSession(): Promise<HostedSession> {
-  const { hosted, holds, recorder } = workerState();
-  if (!hosted || !holds) {
+  const { hosted, features, recorder } = workerState();
+  if (!hosted || !features) {
     throw new OptionsError(
       'hosted',
       "`hostedSession` needs a hosted browser, but this test runs on a local one, because of `use: { hosted: false }` or `service: 'local'` (POOLWRIGHT_SERVICE). Set `service: 'emulator'`, or skip the test: `test.skip(process.env.POOLWRIGHT_SERVICE === 'local', 'needs a hosted browser')`.",
@@ -147,5 +149,5 @@ export async function currentSession(): Promise<HostedSession> {
   }
   const connection = await hosted.connected();
   recorder.uses(connection);
-  return hostedSessionOf(connection.lease, (reason) => holds.hold(connection, reason, recorder.held));
+  return hostedSessionOf(connection.lease, (reason) => features.hold(connection, reason, recorder.running));
 }

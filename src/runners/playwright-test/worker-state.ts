@@ -1,14 +1,14 @@
 import type { PlaywrightConnection } from '../../clients/playwright/connection.ts';
-import type { WorkerHolds } from '../../clients/shared/hold/holds.ts';
 import type { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
+import type { WorkerFeatures } from '../../clients/shared/worker-features.ts';
 import { Recorder } from './recording/recorder.ts';
 
 /** State that the fixtures of one worker process share. */
 export interface WorkerState {
   /** The worker's hosted browser, once a test has needed one. */
   hosted: WorkerBrowser<PlaywrightConnection> | null;
-  /** Puts the worker's tests on hold; null like {@link hosted}. */
-  holds: WorkerHolds | null;
+  /** Null like {@link hosted}. */
+  features: WorkerFeatures | null;
   readonly recorder: Recorder;
   /** Context options of the running test. Playwright adds them to those of `newContext` internally. */
   contextUse: Readonly<Record<string, unknown>>;
@@ -22,6 +22,6 @@ const KEY = Symbol.for('poolwright.worker');
  */
 export function workerState(): WorkerState {
   const holder = globalThis as { [KEY]?: WorkerState };
-  holder[KEY] ??= { hosted: null, holds: null, recorder: new Recorder(), contextUse: {} };
+  holder[KEY] ??= { hosted: null, features: null, recorder: new Recorder(), contextUse: {} };
   return holder[KEY];
 }

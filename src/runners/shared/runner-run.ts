@@ -7,8 +7,8 @@ import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { importModule } from '../../common/import-module.ts';
 import { OptionsError } from '../../errors.ts';
+import { FEATURES, featureSettings } from '../../features/list.ts';
 import { DEFAULTS } from '../../options/defaults.ts';
-import { holdsFailures } from '../../options/environment.ts';
 import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
@@ -16,7 +16,7 @@ import type { Runner } from '../../record/enums.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { finishRun } from './finish-run.ts';
 import { startRun } from './start-run.ts';
-import { FILM_DIRECTORY, PROJECT, SETTINGS_VARIABLE, type WorkerSettings } from './worker-settings.ts';
+import { PROJECT, SETTINGS_VARIABLE, type WorkerSettings } from './worker-settings.ts';
 
 /** Supported names of the options file. */
 const NAMES = ['ts', 'mts', 'mjs', 'js', 'cjs', 'json'].map((ending) => `poolwright.config.${ending}`);
@@ -52,9 +52,8 @@ export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
   const { runner, root, workers, shard, watches = false, expected = 0 } = start;
   const options = await optionsFromFile(root);
   const directory = join(root, 'test-results', 'poolwright');
-  // Films of an earlier run.
-  await rm(join(root, FILM_DIRECTORY), { recursive: true, force: true });
   const plan = leasePlan(options, process.env);
+  const features = featureSettings({ ...DEFAULTS, ...options }, process.env);
   const projects = [{ ...PROJECT, plan }];
   const broker = await startRun({
     runner,
@@ -66,15 +65,15 @@ export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
     projects,
     ...(watches && { idleMs: WATCHED_IDLE_MS }),
   });
-  const evidence = join(directory, 'evidence');
-  // Evidence belongs to the record, which this run replaces.
-  await rm(evidence, { recursive: true, force: true }).catch(() => undefined);
+  // They belong to the record, which this run replaces.
+  const kept = Object.keys(FEATURES).map((name) => join(directory, name));
+  await Promise.all(kept.map((path) => rm(path, { recursive: true, force: true }).catch(() => undefined)));
   const settings: WorkerSettings = {
     runner,
     root,
     shard,
-    evidence: (options.evidence ?? DEFAULTS.evidence) ? evidence : null,
-    holdsFailures: holdsFailures(process.env),
+    directory,
+    features,
     connection: connectionSettings(options, process.env),
   };
   process.env[SETTINGS_VARIABLE] = JSON.stringify(settings);

@@ -1,12 +1,8 @@
 import { connectPuppeteer, type PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
 import { loadPuppeteer } from '../../clients/puppeteer/load-puppeteer.ts';
-import type { BrokerClient } from '../../clients/shared/broker-client.ts';
-import type { WatchedWorker } from '../../clients/shared/watched-worker.ts';
 import type { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import { workerSession } from '../../clients/shared/worker-session.ts';
-import { dateNow } from '../../common/clock.ts';
 import type { Runner } from '../../record/enums.ts';
-import { Evidence } from './evidence/evidence.ts';
 import { Scope } from './scope.ts';
 import { TestRun, type TestStart, type WorkerContext } from './test-run.ts';
 import { PROJECT, runOfWorker } from './worker-settings.ts';
@@ -17,7 +13,6 @@ export type WorkerIndexes = Pick<WorkerContext, 'parallelIndex' | 'workerIndex'>
 /** The hosted browser of one process that runs tests. Leased on first use, given back when the process ends. */
 export class RunnerWorker {
   readonly #worker: WorkerBrowser<PuppeteerConnection>;
-  readonly #watched: WatchedWorker;
   readonly #where: WorkerContext;
   /** Several when tests of one file run concurrently. */
   readonly #running = new Set<TestRun>();
@@ -25,16 +20,15 @@ export class RunnerWorker {
   /** @throws OptionsError when no run was set up */
   constructor(runner: Exclude<Runner, 'playwright'>, place: WorkerIndexes) {
     const { address, settings } = runOfWorker(runner);
-    const { root, shard } = settings;
+    const { root, shard, directory } = settings;
     const connection = { ...settings.connection, identity: settings.connection.identity };
-    const { broker, hosted, holds, watched } = workerSession<PuppeteerConnection>({
+    const { broker, hosted, features } = workerSession<PuppeteerConnection>({
       address,
       connect: async (lease, events) => {
         const puppeteer = await loadPuppeteer();
-        const connected = await connectPuppeteer(lease, { ...connection, ...events, puppeteer, connect: {} });
-        this.#where.evidence?.follow(connected);
-        return connected;
+        return await connectPuppeteer(lease, { ...connection, ...events, puppeteer, connect: {} });
       },
+      features: settings.features,
       reuse: connection.reuse,
       project: PROJECT,
       parallelIndex: place.parallelIndex,
@@ -44,9 +38,7 @@ export class RunnerWorker {
       },
     });
     this.#worker = hosted;
-    this.#watched = watched;
-    const evidence = settings.evidence === null ? null : evidenceOf(root, settings.evidence, broker);
-    this.#where = { ...place, root, shard, sink: broker, evidence, holds, holdsFailures: settings.holdsFailures };
+    this.#where = { ...place, root, directory, shard, sink: broker, features };
     // Runners start a new worker for the next file, which can take over this worker's browser.
     hosted.lastTestFailed = true;
   }
@@ -75,21 +67,18 @@ export class RunnerWorker {
     const others = () => [...this.#running].flatMap((other) => (other === run ? [] : (other.context ?? [])));
     const run: TestRun = new TestRun(test, { scope, staysOpen, others }, this.#where, this.#worker.current);
     this.#running.add(run);
-    const { titles, project } = test;
-    this.#watched.began({ id: run.id, title: titles.join(' › '), project, step: null, startedAt: dateNow() });
     return run;
   }
 
   /** See `HostedSession.hold`, outside of tests. */
   async hold(connection: PuppeteerConnection, reason: string): Promise<void> {
-    await this.#where.holds.hold(connection, reason, null);
+    await this.#where.features.hold(connection, reason, null);
   }
 
   /** A test is over, and its context is closed. Null when it used no hosted browser. */
   async end(run: TestRun, outcome: Parameters<TestRun['end']>[0]): ReturnType<TestRun['end']> {
     await run.finish(outcome);
     this.#running.delete(run);
-    this.#watched.ended(run.id);
     return await run.end(outcome);
   }
 
@@ -97,13 +86,4 @@ export class RunnerWorker {
   async close(): Promise<void> {
     await this.#worker.close().catch(() => undefined);
   }
-}
-
-function evidenceOf(root: string, directory: string, broker: BrokerClient): Evidence {
-  return new Evidence({
-    root,
-    directory,
-    redact: (texts, secrets) => broker.redact({ texts, secrets }),
-    onFailure: (text) => void broker.say({ text }).catch(() => undefined),
-  });
 }

@@ -1,15 +1,16 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import type { PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
-import type { HeldTest, WorkerHolds } from '../../clients/shared/hold/holds.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
 import { type EndedUse, type RecordSink, TestUse } from '../../clients/shared/test-use.ts';
+import type { WorkerFeatures } from '../../clients/shared/worker-features.ts';
 import { dateNow } from '../../common/clock.ts';
-import { notify } from '../../common/text/notify.ts';
-import type { PageFilm } from '../../film/film.ts';
+import type { FeatureTest } from '../../features/feature.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
 import type { TestRecord } from '../../record/run-record.ts';
-import { keyOf, type TestFacts } from '../../record/test-record.ts';
-import type { Evidence } from './evidence/evidence.ts';
+import { keyOf } from '../../record/test-record.ts';
+import { keptFileName } from './kept-file-name.ts';
 import type { OpenContext, Scope } from './scope.ts';
 
 /** The start data of a test. */
@@ -20,8 +21,8 @@ export interface TestStart extends Pick<TestRecord, 'id' | 'line' | 'project' | 
   file: string;
   /** ms; 0: none. */
   timeout: number;
-  /** See {@link HeldTest.allow}. Missing: the runner has no way to do so. */
-  allow?: HeldTest['allow'];
+  /** See {@link FeatureTest.allow}. Missing: the runner has no way to do so. */
+  allow?: FeatureTest['allow'];
 }
 
 /** The browser, context and session of a test. */
@@ -39,13 +40,11 @@ export interface WorkerContext {
   workerIndex: number;
   /** Recorded file names are relative to it. */
   root: string;
+  /** See {@link FeatureTest.directory}. */
+  directory: string;
   shard: HostedBrowserAttachment['shard'];
   sink: RecordSink;
-  /** Null: no evidence is kept. */
-  evidence: Evidence | null;
-  holds: WorkerHolds;
-  /** Whether failed tests are put on hold. */
-  holdsFailures: boolean;
+  features: WorkerFeatures;
 }
 
 /** The scope of a test, and of the tests that run at the same time. */
@@ -57,11 +56,9 @@ export interface TestScope {
 }
 
 /** A recorded test. */
-export interface EndedTest extends Omit<EndedUse, 'film'> {
-  /** Directory of its evidence, see `TestRecord`. */
-  evidence: string | null;
-  /** File of its film, relative to the runner's root directory. */
-  film: string | null;
+export interface EndedTest extends EndedUse {
+  /** See {@link FeatureTest.notes}. */
+  notes: readonly string[];
 }
 
 /** How a test ended. */
@@ -73,18 +70,18 @@ export class TestRun {
   readonly #scope: TestScope;
   readonly #where: WorkerContext;
   readonly #use = new TestUse();
-  /** The end of the previous test in the same pages. */
-  readonly #since: number;
-  #failure: Promise<string | null> | null = null;
+  readonly #shown: FeatureTest;
+  #failure: Promise<void> | null = null;
 
   /** @param current the browser that is already connected */
   constructor(test: TestStart, scope: TestScope, where: WorkerContext, current: PuppeteerConnection | null) {
     this.#test = test;
     this.#scope = scope;
     this.#where = where;
-    this.#since = scope.scope.lastTestEnd;
     // Tests may share a page of a hook or of their file.
     this.#use.begin(current, true);
+    this.#shown = this.#forFeatures();
+    where.features.testBegan(this.#shown);
   }
 
   /** ID of the try. */
@@ -114,13 +111,13 @@ export class TestRun {
    * of the failure before the user's hooks run, which may close pages. Never rejects.
    */
   async failed(): Promise<void> {
-    this.#failure ??= this.#keepFailure();
+    this.#failure ??= this.#where.features.testFailed(this.#shown);
     await this.#failure;
   }
 
   /** See {@link HostedSession.hold}. */
   async hold(connection: PuppeteerConnection, reason: string): Promise<void> {
-    await this.#where.holds.hold(connection, reason, this.#held());
+    await this.#where.features.hold(connection, reason, this.#shown);
   }
 
   /** The test is over: its pages close, unless other tests use them. Never rejects. */
@@ -134,57 +131,38 @@ export class TestRun {
   /** Records the test. Null when it used no hosted browser. Call once, after {@link finish}. */
   async end({ status, ok }: Outcome): Promise<EndedTest | null> {
     const { timeout: _timeout, allow: _allow, ...test } = this.#test;
-    const { parallelIndex, workerIndex, root: rootDir, shard, sink } = this.#where;
+    const { parallelIndex, workerIndex, root: rootDir, shard, sink, features } = this.#where;
     const times = { startedAt: this.#use.startedAt, endedAt: new Date(dateNow()) };
-    const evidence = ok ? null : await this.#failure;
-    const facts = { ...test, ...times, status, ok, rootDir, parallelIndex, evidence };
+    const facts = { ...test, ...times, status, ok, rootDir, parallelIndex };
+    const kept = features.testEnded(this.#shown, facts);
     const ended = await this.#use.end({ facts, failed: !ok, workerIndex, shard }, sink);
-    return ended && { ...ended, evidence, film: await filmOf(facts, ended.film, sink) };
+    await kept;
+    return ended && { ...ended, notes: this.#shown.notes };
   }
 
-  /** Returns the directory of its evidence. */
-  async #keepFailure(): Promise<string | null> {
-    const directory = await this.#collectEvidence();
-    const { holds, holdsFailures } = this.#where;
-    const { connection } = this.#scope.scope;
-    if (holdsFailures && connection && this.#use.hasUsedBrowser()) {
-      this.#use.endFilm();
-      // The test's timeout is over.
-      await holds.holdFailed(connection, this.#held(noMoreTime));
-    }
-    return directory;
+  #forFeatures(): FeatureTest {
+    const { titles, file, project, retry, id, allow } = this.#test;
+    const { root, directory } = this.#where;
+    const { scope, others } = this.#scope;
+    const use = this.#use;
+    const notes: string[] = [];
+    return {
+      ...{ key: this.id, titles, file, project, retry, root, directory, notes, others },
+      startedAt: use.startedAt,
+      since: scope.lastTestEnd,
+      fields: use.fields,
+      connections: () => use.connections(),
+      context: () => scope.context,
+      // The timeout of a test that has failed is over.
+      allow: (ms) => (allow && !this.#failure ? allow(ms) : () => undefined),
+      keep: async (name, html) => {
+        const path = join(directory, name, keptFileName(titles, id, retry));
+        await mkdir(dirname(path), { recursive: true });
+        await writeFile(path, html);
+        notes.push(`${name}: ${relative(root, path)}`);
+      },
+    };
   }
-
-  #held(allow = this.#test.allow ?? noMoreTime): HeldTest {
-    const { titles } = this.#test;
-    return { title: titles.join(' › '), recordHold: (reason) => this.#use.recordHold(reason), allow };
-  }
-
-  async #collectEvidence(): Promise<string | null> {
-    const { evidence } = this.#where;
-    const connection = this.#use.lastUsed();
-    if (!evidence || !connection) return null;
-    const others = this.#scope.others();
-    return await evidence.collect({ test: this.#test, connection, context: this.context, others, since: this.#since });
-  }
-}
-
-/** Without it, a test is still a test. */
-async function filmOf(facts: TestFacts, pages: readonly PageFilm[], sink: RecordSink): Promise<string | null> {
-  if (pages.length === 0) return null;
-  try {
-    // Loaded here, because few tests have one.
-    const { writeFilm } = await import('./film-file.ts');
-    return await writeFilm(facts, pages, sink);
-  } catch (reason) {
-    notify(`no film of ${facts.titles.join(' › ')}: ${reason}`);
-    return null;
-  }
-}
-
-/** For a test whose timeout cannot wait, or does not run. */
-function noMoreTime(): () => void {
-  return () => undefined;
 }
 
 /** The public values of an open context. */
@@ -192,12 +170,7 @@ export function hostedValuesOf({ connection, context, page }: OpenContext, hold:
   return { browser: connection.browser, context, session: hostedSessionOf(connection.lease, hold), page };
 }
 
-/** Lines for the error of a failed test: which browser it had, and where its evidence and its film are. */
-export function failureNotes({ attachment: { sessionId, poolId }, evidence, film }: EndedTest): string[] {
-  const session = `hosted browser: session ${sessionId}${poolId === null ? '' : ` of pool ${poolId}`}`;
-  return [
-    session,
-    ...(evidence === null ? [] : [`evidence: ${evidence}`]),
-    ...(film === null ? [] : [`film: ${film}`]),
-  ];
+/** Lines for the error of a failed test: which browser it had, and where to find what is kept of it. */
+export function failureNotes({ attachment: { sessionId, poolId }, notes }: EndedTest): string[] {
+  return [`hosted browser: session ${sessionId}${poolId === null ? '' : ` of pool ${poolId}`}`, ...notes];
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import * as v from 'valibot';
 import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import { OptionsError } from '../../errors.ts';
@@ -10,15 +9,13 @@ const workerSettings = v.object({
   /** Recorded file names are relative to it. */
   root: v.string(),
   shard: v.nullable(v.object({ current: v.number(), total: v.number() })),
-  /** Directory for the evidence of failed tests; null: none is kept. */
-  evidence: v.nullable(v.string()),
-  /** Whether failed tests are put on hold. */
-  holdsFailures: v.boolean(),
+  /** Directory of `run.json`, and of what features keep. */
+  directory: v.string(),
+  features: v.record(v.string(), v.union([v.string(), v.boolean()])),
   connection: v.object({
     reuse: v.picklist(['run', 'worker', 'test']),
     metering: v.boolean(),
     ahead: v.boolean(),
-    film: v.picklist(['off', 'retain-on-failure', 'on']),
     exposeNetwork: v.string(),
     context: v.union([
       v.picklist(['auto', 'isolated', 'persistent']),
@@ -34,9 +31,6 @@ export type WorkerSettings = v.InferOutput<typeof workerSettings>;
 export const PROJECT = { id: 'default', name: '' };
 
 export const SETTINGS_VARIABLE = 'POOLWRIGHT_WORKER';
-
-/** Where runners without attachments have films, below their root directory. */
-export const FILM_DIRECTORY = join('test-results', 'poolwright', 'film');
 
 /** How to set up each runner, for the error in tests that run without it. */
 const SETUP_HINTS: Record<Exclude<Runner, 'playwright'>, string> = {

@@ -1,6 +1,6 @@
 import puppeteer, { type ConsoleMessage } from 'puppeteer-core';
 import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
-import { PageLog } from '../../../src/runners/shared/evidence/page-log.ts';
+import { PageLog } from '../../../src/features/evidence/page-log.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';
 
 /** The consoles of pages are recorded for the evidence of failed tests. */

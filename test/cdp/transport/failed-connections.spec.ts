@@ -17,7 +17,6 @@ const oldest: { chromium: BrowserType } = createRequire(
 const settings = {
   metering: false,
   ahead: false,
-  film: 'off',
   reuse: 'run',
   exposeNetwork: 'none',
   context: 'isolated',

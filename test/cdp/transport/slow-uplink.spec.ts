@@ -29,7 +29,6 @@ for (const { megabits, bytes } of LINKS) {
       {
         metering: true,
         ahead: false,
-        film: 'off',
         reuse: 'run',
         exposeNetwork: '<loopback>',
         context: 'isolated',

@@ -1,10 +1,10 @@
 import type { TestInfo } from '@playwright/test';
 import type { LeasedBrowser, SessionReport } from '../../../src/broker/rpc/messages/protocol.ts';
 import type { Traffic } from '../../../src/cdp/network/proxied-traffic.ts';
+import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import type { RecordedConnection } from '../../../src/clients/shared/connection/leased-connection.ts';
 import type { Loss } from '../../../src/clients/shared/connection/loss.ts';
 import type { RecordSink } from '../../../src/clients/shared/test-use.ts';
-import type { Film } from '../../../src/film/film.ts';
 import type { HostedBrowserAttachment } from '../../../src/record/attachment.ts';
 import type { TestUsage } from '../../../src/record/test-usage.ts';
 
@@ -52,8 +52,9 @@ export class FakeConnection implements RecordedConnection {
   readonly lease: LeasedBrowser;
   bytes: number | null = 0;
   proxied: Traffic = { sent: 0, received: 0 };
-  pictured = 0;
-  film: Film | null = null;
+  readonly browser = {};
+  readonly screencast = new Screencast();
+  readonly closed = new Promise<never>(() => undefined);
   saved = 0;
   origins: string[] = [];
   sent = 0;
@@ -94,10 +95,10 @@ export class FakeConnection implements RecordedConnection {
 
   observedBytes = () => this.bytes;
   proxiedBytes = () => this.proxied;
-  pictureBytes = () => this.pictured;
   carriedOrigins = () => this.origins;
   distance = () => ({ roundTripMs: null, savedMs: this.saved });
   commands = () => this.sent;
+  note = () => undefined;
   lost = () => this.loss;
   markBroken = (seen: string) => {
     this.loss ??= { at: Date.parse('2030-01-01T00:00:00.000Z'), seen, how: 'broken' };

@@ -35,7 +35,6 @@ interface MessageSurroundings {
 
 /** How many denied addresses are remembered to explain failed requests. */
 const MAX_DENIED = 1_000;
-const NO_PICTURES = '`film` has no effect through a relay';
 const NO_FILES = 'the rule `<files>` has no effect through a relay: serve the files over HTTP';
 
 /**
@@ -54,7 +53,6 @@ export async function openThroughRelay(
   if (token === undefined) {
     throw secretMissing();
   }
-  if (options.film !== 'off') options.onNote(NO_PICTURES);
   const exposure = parseExposure(options.exposeNetwork);
   if (exposure.hosts?.matches('file:///')) options.onNote(NO_FILES);
   const servers = new ExposedServers(exposure);
@@ -143,7 +141,6 @@ export async function openThroughRelay(
         roundTripMs: connection?.figures.roundTripMs ?? null,
         savedMs: connection?.figures.savedMs ?? 0,
       }),
-      pictureBytes: () => 0,
       proxiedBytes: () => servers.traffic.total(),
       carriedOrigins: () => servers.origins,
     },

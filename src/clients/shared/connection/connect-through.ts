@@ -12,7 +12,6 @@ import { errorMessage } from '../../../common/error-message.ts';
 import { traceTime } from '../../../common/time-trace.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { LeaseError } from '../../../errors.ts';
-import type { Film } from '../../../film/film.ts';
 import { type ContextMode, contextMode } from '../../../options/context-mode.ts';
 import { type Exposure, parseExposure } from '../../../options/expose-network.ts';
 import type { ConnectionSettings } from '../../../options/lease-plan.ts';
@@ -57,8 +56,6 @@ export interface OpenedConnection<Browser> {
 export interface Connection<Browser> extends LeasedConnection {
   /** The client library's browser object. */
   readonly browser: Browser;
-  /** Takes pictures of its pages. */
-  readonly screencast: Screencast;
   /** Which context of the browser tests use. */
   readonly mode: ContextMode;
   /** Resolves with the reason when the connection closes, whichever side closed it. Never rejects. */
@@ -68,10 +65,7 @@ export interface Connection<Browser> extends LeasedConnection {
 }
 
 /** Measurements of a transport. */
-type Figures = Pick<
-  RecordedConnection,
-  'carriedOrigins' | 'commands' | 'distance' | 'observedBytes' | 'pictureBytes' | 'proxiedBytes'
->;
+type Figures = Pick<RecordedConnection, 'carriedOrigins' | 'commands' | 'distance' | 'observedBytes' | 'proxiedBytes'>;
 
 /** Time limit for connecting to a browser that the service reported as ready, in ms: a hung tab can block forever. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -94,8 +88,6 @@ export async function connectThrough<Browser>(
   const mode = contextMode(options.context, lease.hasOwnState);
   const exposure = parseExposure(options.exposeNetwork);
   const screencast = new Screencast();
-  const film = await filmOf(options);
-  if (film) screencast.start(film);
   const opened = library.open
     ? await library.open(lease, options, mode)
     : await openFor(library, lease, options, { mode, exposure, screencast });
@@ -120,7 +112,7 @@ export async function connectThrough<Browser>(
       lease,
       mode,
       screencast,
-      film,
+      note: options.onNote,
       closed: transport.closed,
       requestFailed: (url, error) => {
         const text = unreachableText(url, error, { byIntent: exposure.byIntent, wasProxied });
@@ -182,19 +174,11 @@ async function openFor<Browser>(
       observedBytes: () => meter?.total() ?? null,
       commands: () => transport.commands,
       distance: () => ({ roundTripMs: savings.roundTripMs, savedMs: savings.savedMs }),
-      pictureBytes: () => screencast.bytes(),
       proxiedBytes: () => traffic.total(),
       carriedOrigins: () => [...places.origins, ...places.directories],
     },
     wasProxied: (url) => exposure.hosts?.matches(url) || (places.has(url) && !denied.has(withoutFragment(url))),
   };
-}
-
-async function filmOf({ film }: ConnectionOptions): Promise<Film | null> {
-  if (film === 'off') return null;
-  // Loaded here, because few runs have one.
-  const { Film } = await import('../../../film/film.ts');
-  return new Film(film);
 }
 
 function reportUnreachable({ onNote, onUnreachable }: ConnectionOptions, text: string): void {

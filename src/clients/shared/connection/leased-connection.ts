@@ -1,19 +1,13 @@
-import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
 import type { Traffic } from '../../../cdp/network/proxied-traffic.ts';
-import type { Film } from '../../../film/film.ts';
+import type { FeatureConnection } from '../../../features/feature.ts';
 import type { Loss } from './loss.ts';
 
 /** The data of a connected browser that goes into the run record. */
-export interface RecordedConnection {
-  readonly lease: LeasedBrowser;
+export interface RecordedConnection extends FeatureConnection {
   /** Bytes since the connection opened; null without metering. */
   observedBytes(): number | null;
   /** Bytes that pages sent and received through this machine since then. */
   proxiedBytes(): Traffic;
-  /** Bytes of pictures that were taken of its pages since then. */
-  pictureBytes(): number;
-  /** Null without the option. */
-  readonly film: Film | null;
   /** Origins on this machine that tests navigated to since then and that were proxied for them. */
   carriedOrigins(): readonly string[];
   /** Round-trip time to the browser in ms (null: unknown), and how much waiting was saved since then. */

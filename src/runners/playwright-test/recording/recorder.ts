@@ -1,8 +1,10 @@
+import { rm, writeFile } from 'node:fs/promises';
 import type { TestInfo } from '@playwright/test';
 import type { RecordedConnection } from '../../../clients/shared/connection/leased-connection.ts';
-import type { HeldBrowser, HeldTest, WorkerHolds } from '../../../clients/shared/hold/holds.ts';
 import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
+import type { WorkerFeatures } from '../../../clients/shared/worker-features.ts';
 import { notify } from '../../../common/text/notify.ts';
+import type { FeatureTest } from '../../../features/feature.ts';
 import { ATTACHMENT_NAME, keyOf, type TestFacts } from '../../../record/test-record.ts';
 import { wasHook } from './hook-or-test.ts';
 
@@ -10,9 +12,8 @@ import { wasHook } from './hook-or-test.ts';
 interface OpenTest {
   testInfo: TestInfo;
   use: TestUse;
+  shown: FeatureTest;
   attached: boolean;
-  /** Set when it has failed and is put on hold. */
-  failureHold: Promise<void> | null;
   /** How many fixtures have begun it. Those of the config and of the test file may both run. */
   depth: number;
 }
@@ -28,13 +29,7 @@ export class Recorder {
    * @param inUse whether it has open contexts, such as one for a page that the tests of a file share
    */
   begin(testInfo: TestInfo, connection: RecordedConnection | null, inUse: boolean): void {
-    const test = this.#tests.get(testInfo) ?? {
-      testInfo,
-      use: new TestUse(),
-      attached: false,
-      failureHold: null,
-      depth: 0,
-    };
+    const test = this.#tests.get(testInfo) ?? opened(testInfo);
     this.#tests.set(testInfo, test);
     this.#current = test;
     test.depth += 1;
@@ -51,24 +46,16 @@ export class Recorder {
     return this.#current?.testInfo.timeout ?? null;
   }
 
-  /** Whether the running test has failed. Its pages may still be open. */
-  get hasFailed(): boolean {
-    const { status, expectedStatus } = this.#current?.testInfo ?? {};
-    return status !== expectedStatus;
+  /** The running test, as features see it; null between tests. */
+  get running(): FeatureTest | null {
+    return this.#current?.shown ?? null;
   }
 
-  /** The running test, to put it on hold; null between tests. */
-  get held(): HeldTest | null {
-    return this.#current && heldTest(this.#current.testInfo, this.#current.use);
-  }
-
-  /** The running test has failed, and its pages are about to close. Resolves when they may. */
-  async holdFailed(browser: HeldBrowser, holds: WorkerHolds): Promise<void> {
-    const test = this.#current;
-    if (!test || test.testInfo.status === 'interrupted') return;
-    test.use.endFilm();
-    test.failureHold ??= holds.holdFailed(browser, heldTest(test.testInfo, test.use));
-    await test.failureHold;
+  /** A context of the running test is about to close. Resolves when it may. */
+  async closing(features: WorkerFeatures): Promise<void> {
+    const { testInfo, shown } = this.#current ?? {};
+    if (!shown || testInfo?.status === testInfo?.expectedStatus || testInfo?.status === 'interrupted') return;
+    await features.testFailed(shown);
   }
 
   /** ID of the running try, or of the test whose hook runs; undefined between tests. */
@@ -92,7 +79,7 @@ export class Recorder {
 
   /** Playwright fails on what the running test's browser sends: no other test may use that browser. */
   clientFailed(failure: string): void {
-    this.#current?.use.lastUsed()?.markBroken(failure);
+    this.#current?.use.connections().at(-1)?.markBroken(failure);
   }
 
   /** The running test opens a context on this connection. */
@@ -109,7 +96,7 @@ export class Recorder {
    * The test's contexts are closed. Attaches its record if it used a browser. If it has failed because its browser was
    * lost, or its pages did not reach a server or file of this machine, that is its first error: it caused the others.
    */
-  async end(testInfo: TestInfo, sink: RecordSink | null): Promise<void> {
+  async end(testInfo: TestInfo, sink: RecordSink | null, features: WorkerFeatures | null = null): Promise<void> {
     const test = this.#tests.get(testInfo);
     if (!test) return;
     test.depth -= 1;
@@ -118,51 +105,67 @@ export class Recorder {
     this.#current = null;
     // The use of a hook counts for its test. If the record is attached, this was one of its `afterAll` hooks.
     if (wasHook(testInfo) || test.attached || !isUsed || !sink) return;
-    await this.#attach(test, sink);
+    await this.#attach(test, sink, features);
   }
 
   /**
    * The worker ends. Records a test that timed out before its fixtures could end, because Playwright then skips their
    * teardown.
    */
-  async endUnfinished(sink: RecordSink): Promise<void> {
+  async endUnfinished(sink: RecordSink, features: WorkerFeatures | null = null): Promise<void> {
     const test = this.#current;
     // A test without an error is still running and closed the browser itself.
     if (!test || test.attached || test.testInfo.errors.length === 0 || !test.use.hasUsedBrowser()) return;
-    await this.#attach(test, sink);
+    await this.#attach(test, sink, features);
   }
 
-  async #attach(test: OpenTest, sink: RecordSink): Promise<void> {
+  async #attach(test: OpenTest, sink: RecordSink, features: WorkerFeatures | null): Promise<void> {
     test.attached = true;
-    const { testInfo, use } = test;
+    const { testInfo, use, shown } = test;
     const { workerIndex, config, errors } = testInfo;
     const facts = testFactsOf(testInfo, use.startedAt);
     const end = { facts, failed: errors.length > 0, workerIndex, shard: config.shard };
+    const kept = features?.testEnded(shown, facts);
     const ended = await use.end(end, sink);
     if (!ended) return;
-    const { attachment, error, film } = ended;
+    const { attachment, error } = ended;
     if (error) errors.unshift({ message: String(error) });
     testInfo.annotations.push({ type: ATTACHMENT_NAME, description: attachment.sessionId });
     await testInfo.attach(ATTACHMENT_NAME, {
       body: JSON.stringify(attachment, null, 2),
       contentType: 'application/json',
     });
-    // Loaded here, because few tests have one. Without it, a test is still a test.
-    if (film.length > 0) {
-      const { attachFilm } = await import('./film-attachment.ts');
-      await attachFilm(testInfo, facts, film, sink).catch((reason) =>
-        notify(`no film of ${testInfo.title}: ${reason}`),
-      );
-    }
+    await kept;
   }
 }
 
-/** A test of Playwright's as what puts it on hold needs it. */
-function heldTest(testInfo: TestInfo, use: TestUse): HeldTest {
+function opened(testInfo: TestInfo): OpenTest {
+  const use = new TestUse();
+  return { testInfo, use, shown: forFeatures(testInfo, use), attached: false, depth: 0 };
+}
+
+function forFeatures(testInfo: TestInfo, use: TestUse): FeatureTest {
+  const { testId: id, titlePath, file, project, config, retry } = testInfo;
   return {
-    title: testInfo.titlePath.slice(1).join(' › '),
-    recordHold: (reason) => use.recordHold(reason),
+    ...{ key: keyOf({ id, retry }), titles: titlePath.slice(1), file, retry, project: project.name },
+    startedAt: use.startedAt,
+    since: 0,
+    root: config.rootDir,
+    directory: project.outputDir,
+    fields: use.fields,
+    // It shows them as attachments.
+    notes: [],
+    connections: () => use.connections(),
+    context: () => null,
+    others: () => [],
     allow: (ms) => allow(testInfo, ms),
+    keep: async (name, html) => {
+      const path = testInfo.outputPath(`${name}.html`);
+      await writeFile(path, html);
+      // Playwright copies it.
+      await testInfo.attach(name, { path, contentType: 'text/html' });
+      await rm(path, { force: true });
+    },
   };
 }
 

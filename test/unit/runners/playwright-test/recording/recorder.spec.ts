@@ -267,7 +267,7 @@ test('reports bytes through the test machine and of pictures once', async () => 
   const [recorder, sink, connection] = [new Recorder(), new FakeSink(), new FakeConnection('s1')];
   for (const more of [100, 0, 150]) {
     connection.proxies(more / 2, more / 2);
-    connection.pictured += 2 * more;
+    connection.screencast.count(2 * more);
     await run(recorder, sink, aTestInfo(), () => recorder.uses(connection), connection);
   }
   expect(sink.usages.map(({ bridgedBytes }) => bridgedBytes)).toEqual([100, 0, 150]);

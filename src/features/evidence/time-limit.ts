@@ -1,5 +1,5 @@
 import pTimeout from 'p-timeout';
-import { clearTimeout, monotonicNow, setTimeout } from '../../../common/clock.ts';
+import { clearTimeout, monotonicNow, setTimeout } from '../../common/clock.ts';
 
 /** One time limit for several steps. */
 export class TimeLimit {

@@ -1,10 +1,10 @@
 import { expect, test } from '@playwright/test';
-import type { HoldParams, SlotInput } from '../../../../src/broker/rpc/watch-calls.ts';
-import { type HeldTest, Holds } from '../../../../src/clients/shared/hold/holds.ts';
-import { LeaseError } from '../../../../src/errors.ts';
-import type { Environment } from '../../../../src/options/environment.ts';
-import type { HoldEnd } from '../../../../src/record/enums.ts';
-import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
+import type { HoldParams, SlotInput } from '../../../src/broker/rpc/watch-calls.ts';
+import { LeaseError } from '../../../src/errors.ts';
+import { type HeldBrowser, type HeldTest, Holds } from '../../../src/features/hold/holds.ts';
+import type { Environment } from '../../../src/options/environment.ts';
+import type { RecordedByFeatures } from '../../../src/record/test-record.ts';
+import { FakeClock, settled } from '../../support/unit/broker/fake-clock.ts';
 
 /** Holds of one worker. The test plays the broker, the browser and the person. */
 
@@ -45,7 +45,7 @@ function started({ environment = {}, isWatched = true }: { environment?: Environ
   };
   const controls: string[] = [];
   const allowed: number[] = [];
-  const recorded: [reason: string, end: HoldEnd | undefined][] = [];
+  const fields: RecordedByFeatures = { evidence: null, holds: [] };
   let close: () => void = () => undefined;
   const closed = new Promise<void>((resolve) => {
     close = resolve;
@@ -65,13 +65,8 @@ function started({ environment = {}, isWatched = true }: { environment?: Environ
     closed,
   });
   const held: HeldTest = {
-    title: 'shop › logs in',
-    recordHold: (reason) => {
-      const place = recorded.push([reason, undefined]) - 1;
-      return (end) => {
-        recorded[place] = [reason, end];
-      };
-    },
+    titles: ['shop', 'logs in'],
+    fields,
     allow: (ms) => {
       allowed.push(ms);
       return () => void allowed.push(0);
@@ -83,9 +78,10 @@ function started({ environment = {}, isWatched = true }: { environment?: Environ
     begun,
     controls,
     allowed,
-    recorded,
+    recorded: () => fields.holds.map(({ reason, end }) => [reason, end]),
     browser,
     held,
+    failed: (on: HeldBrowser) => ({ ...held, connections: () => [on] }),
     holds: new Holds({ broker, slot: 3, environment, clock }),
     release: () => release(),
     loseBroker: () => lose(),
@@ -114,7 +110,7 @@ test('a hold lasts until a person releases it, who controls the page meanwhile',
   await hold;
   expect(controls).toEqual(['taken over', 'page-1', 'page-2', 'ended']);
   expect(allowed).toEqual([10 * MINUTE, 0]);
-  expect(recorded).toEqual([['enter the code for ***', 'released']]);
+  expect(recorded()).toEqual([['enter the code for ***', 'released']]);
   expect(endHolds()).toBe(0);
   expect(clock.timers).toBe(0);
 });
@@ -127,7 +123,7 @@ test('a hold ends after ten minutes', async () => {
   await clock.advance(1);
   await hold;
   expect(controls).toEqual(['taken over', 'ended']);
-  expect(recorded).toEqual([['log in', 'time-limit']]);
+  expect(recorded()).toEqual([['log in', 'time-limit']]);
   expect(said.at(-1)).toBe('"shop › logs in" continues: it was on hold for 10 minutes');
   expect(endHolds()).toBe(1);
 });
@@ -138,7 +134,7 @@ test('a hold ends 15 s before the browser does, and does not begin later than th
   const hold = holds.hold(short, 'log in', held);
   await clock.advance(2 * MINUTE - 15_000);
   await hold;
-  expect(recorded).toEqual([['log in', 'lease-end']]);
+  expect(recorded()).toEqual([['log in', 'lease-end']]);
   expect(said.at(-1)).toMatch(/^"shop › logs in" continues: the browser of session session-1 ends at \d\d:\d\d:\d\d$/);
   await holds.hold(short, 'log in again', held);
   expect(begun).toHaveLength(1);
@@ -152,7 +148,7 @@ test('a hold ends when the browser is lost or given back, and when the broker is
     await settled();
     parts[what]();
     await hold;
-    expect(parts.recorded).toEqual([['log in', 'interrupted']]);
+    expect(parts.recorded()).toEqual([['log in', 'interrupted']]);
     expect(parts.controls).toEqual(['taken over', 'ended']);
     expect(parts.clock.timers).toBe(0);
   }
@@ -176,7 +172,7 @@ test('a second hold waits for the first one', async () => {
   await settled();
   release();
   await three;
-  expect(recorded).toEqual([
+  expect(recorded()).toEqual([
     ['one', 'released'],
     ['three', 'released'],
   ]);
@@ -191,18 +187,18 @@ test('a hold needs a reason', async () => {
 test('in CI, only what somebody watches is put on hold', async () => {
   const environment = { CI: 'true' };
   const unwatched = started({ environment, isWatched: false });
-  const { holds, browser, held, said, begun } = unwatched;
+  const { holds, browser, held, failed, said, begun } = unwatched;
   await expect(holds.hold(browser(), 'log in', held)).rejects.toMatchObject({
     name: 'OptionsError',
     field: 'hostedSession.hold',
     message: expect.stringContaining('this is a CI run (`CI` is set) and nobody watches it'),
   });
-  await holds.holdFailed(browser(), held);
+  await holds.testFailed(failed(browser()));
   expect(said).toEqual(['POOLWRIGHT_HOLD=failure has no effect: this is a CI run (`CI` is set) and nobody watches it']);
   expect(begun).toEqual([]);
 
   const watched = started({ environment });
-  const hold = watched.holds.holdFailed(watched.browser(), watched.held);
+  const hold = watched.holds.testFailed(watched.failed(watched.browser()));
   await settled();
   expect(watched.begun).toMatchObject([{ reason: 'the test failed' }]);
   watched.release();

@@ -1,11 +1,16 @@
 import type { WatchedBroker } from '../../broker/rpc/client.ts';
 import type { WatchOrders } from '../../broker/rpc/messages/protocol.ts';
+import type { FeatureTest, FeatureWorker, WorkerFeature } from '../feature.ts';
 import type { RunningTest, ShownWorker, WatchableConnection } from './shown-worker.ts';
+
+type RunningTestFacts = Pick<FeatureTest, 'key' | 'project' | 'startedAt' | 'titles'>;
 
 const UNWATCHED: WatchOrders = { number: 0, isWatched: false, pictures: null };
 
+export const start = ({ broker, slot }: FeatureWorker): WorkerFeature => new WatchedWorker(broker, slot);
+
 /** Shows the pages and tests of one worker to those who watch its run. Loads and sends nothing while nobody does. */
-export class WatchedWorker {
+export class WatchedWorker implements WorkerFeature {
   readonly #broker: WatchedBroker;
   readonly #slot: number;
   readonly #connections = new Set<WatchableConnection>();
@@ -20,7 +25,7 @@ export class WatchedWorker {
   }
 
   /** Shows the pages of a connection until it closes. */
-  follow(connection: WatchableConnection): void {
+  opened(connection: WatchableConnection): void {
     this.#connections.add(connection);
     this.#shown?.updatePictures();
     void connection.closed.then(() => {
@@ -30,14 +35,14 @@ export class WatchedWorker {
     if (!this.#listens) void this.#listen();
   }
 
-  /** A test begins. Only for runners that do not report their tests themselves. */
-  began(test: RunningTest): void {
-    this.#tests.set(test.id, test);
+  testBegan({ key, titles, project, startedAt }: RunningTestFacts): void {
+    const title = titles.join(' › ');
+    this.#tests.set(key, { id: key, title, project, step: null, startedAt: startedAt.getTime() });
     this.#shown?.report();
   }
 
-  ended(id: string): void {
-    this.#tests.delete(id);
+  testEnded({ key }: Pick<FeatureTest, 'key'>): void {
+    this.#tests.delete(key);
     this.#shown?.report();
   }
 

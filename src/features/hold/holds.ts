@@ -1,12 +1,14 @@
-import type { LeasedBrowser, RunCalls } from '../../../broker/rpc/messages/protocol.ts';
-import type { WatchedCalls } from '../../../broker/rpc/watch-calls.ts';
-import type { Control, Screencast } from '../../../cdp/screencast/screencast.ts';
-import { type Clock, systemClock } from '../../../common/clock.ts';
-import { OptionsError } from '../../../errors.ts';
-import { type Environment, inContinuousIntegration } from '../../../options/environment.ts';
-import { printable } from '../../../printable.ts';
-import type { HoldEnd } from '../../../record/enums.ts';
-import { redactText } from '../../../redact.ts';
+import type { LeasedBrowser, RunCalls } from '../../broker/rpc/messages/protocol.ts';
+import { type WatchedCalls, watchedCallsOver } from '../../broker/rpc/watch-calls.ts';
+import type { Control, Screencast } from '../../cdp/screencast/screencast.ts';
+import { type Clock, systemClock } from '../../common/clock.ts';
+import { OptionsError } from '../../errors.ts';
+import { type Environment, inContinuousIntegration } from '../../options/environment.ts';
+import { printable } from '../../printable.ts';
+import type { HoldEnd } from '../../record/enums.ts';
+import type { OpenHold } from '../../record/test-record.ts';
+import { redactText } from '../../redact.ts';
+import type { FeatureTest, FeatureWorker, WorkerFeature } from '../feature.ts';
 
 /** How long a hold lasts at most, in ms. */
 const HOLD_MS = 600_000;
@@ -24,9 +26,6 @@ interface HoldLimit {
 export type HoldBroker = Pick<RunCalls, 'redact' | 'say' | 'watchOrders'> &
   Pick<WatchedCalls, 'endHold' | 'hold' | 'inputs'>;
 
-/** The holds of one worker, as runners use them. */
-export type WorkerHolds = Pick<Holds, 'hold' | 'holdFailed'>;
-
 /** The browser of a test on hold. */
 export interface HeldBrowser {
   readonly lease: Pick<LeasedBrowser, 'cdpUrl' | 'expiresAt' | 'sessionId'>;
@@ -36,17 +35,15 @@ export interface HeldBrowser {
 }
 
 /** A test that can be put on hold. */
-export interface HeldTest {
-  /** For messages. */
-  readonly title: string;
-  /** Records a hold that begins. Call the returned function when it is over. */
-  recordHold(reason: string): (end: HoldEnd) => void;
-  /** Gives the test this much more time, if its runner can. Call the returned function with the hold's end. */
-  allow(ms: number): () => void;
+export type HeldTest = Pick<FeatureTest, 'allow' | 'fields' | 'titles'>;
+
+/** A failed test and its browsers, newest last. */
+export interface FailedTest extends HeldTest {
+  connections(): readonly HeldBrowser[];
 }
 
 /** Where holds are recorded, and what they depend on. */
-export interface HoldsOptions {
+interface HoldsOptions {
   broker: HoldBroker;
   /** `parallelIndex` of the worker. */
   slot: number;
@@ -58,14 +55,20 @@ export interface HoldsOptions {
 /** Maximum length of a reason, in characters: it is shown in one line. */
 const MAX_REASON = 300;
 
+export function start({ broker, ...worker }: FeatureWorker): WorkerFeature {
+  return new Holds({ broker: { ...broker, ...watchedCallsOver(broker.ask) }, ...worker });
+}
+
 /** Puts the tests of one worker on hold, one at a time. */
-export class Holds {
+export class Holds implements WorkerFeature {
   readonly #broker: HoldBroker;
   readonly #slot: number;
   readonly #environment: Environment;
   readonly #clock: Clock;
   #last: Promise<unknown> = Promise.resolve();
   #count = 0;
+  /** Failed tests that are or were on hold. */
+  readonly #failures = new WeakMap<HeldTest, Promise<void>>();
 
   constructor({ broker, slot, environment, clock = systemClock }: HoldsOptions) {
     this.#broker = broker;
@@ -95,8 +98,16 @@ export class Holds {
     await this.#inTurn(browser, text, test);
   }
 
-  /** A test has failed: keeps its pages open until somebody releases it. Does nothing in CI while nobody watches. */
-  async holdFailed(browser: HeldBrowser, test: HeldTest): Promise<void> {
+  /** Keeps the pages of a failed test open until somebody releases it. Does nothing in CI while nobody watches. */
+  async testFailed(test: FailedTest): Promise<void> {
+    const browser = test.connections().at(-1);
+    if (!browser) return;
+    const held = this.#failures.get(test) ?? this.#holdFailed(browser, test);
+    this.#failures.set(test, held);
+    await held;
+  }
+
+  async #holdFailed(browser: HeldBrowser, test: HeldTest): Promise<void> {
     if (await this.#isUnattended()) {
       this.#say('POOLWRIGHT_HOLD=failure has no effect: this is a CI run (`CI` is set) and nobody watches it');
     } else {
@@ -122,19 +133,21 @@ export class Holds {
   async #hold(browser: HeldBrowser, reason: string, test: HeldTest | null): Promise<void> {
     const { lease, screencast } = browser;
     const limit = holdLimit(lease.expiresAt, this.#clock.now());
-    const name = test ? `"${test.title}"` : `session ${lease.sessionId}`;
+    const name = test ? `"${test.titles.join(' › ')}"` : `session ${lease.sessionId}`;
     if (limit.until <= this.#clock.now()) {
       this.#say(`${name} is not put on hold: ${endOf(lease)}`);
       return;
     }
     const masked = await this.#masked(reason, lease.cdpUrl);
-    const recordEnd = test?.recordHold(masked);
+    const startedAt = new Date(this.#clock.now());
+    const record: OpenHold = { reason: masked, startedAt, endedAt: null, end: 'interrupted' };
+    test?.fields.holds.push(record);
     const time = new Date(limit.until).toLocaleTimeString('en-GB');
     this.#say(`${name} is on hold until ${time}: ${masked}. See and release it with \`npx poolwright watch\``);
     const control = screencast.takeOver();
     const end = await this.#end(browser, masked, limit, control);
     control.end();
-    recordEnd?.(end);
+    Object.assign(record, { endedAt: new Date(this.#clock.now()), end });
     if (end === 'time-limit') this.#say(`${name} continues: it was on hold for ${HOLD_MS / 60_000} minutes`);
     if (end === 'lease-end') this.#say(`${name} continues: ${endOf(lease)}`);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { cut, SPARE } from '../../../../src/runners/shared/evidence/bounds.ts';
-import { TimeLimit } from '../../../../src/runners/shared/evidence/time-limit.ts';
+import { cut, SPARE } from '../../../src/features/evidence/bounds.ts';
+import { TimeLimit } from '../../../src/features/evidence/time-limit.ts';
 
 /** Limits of the evidence of a failed test. */
 

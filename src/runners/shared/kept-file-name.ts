@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-/** The file name of a test's film: readable, and different for each try of each test. */
-export function filmName(titles: readonly string[], id: string, retry: number): string {
+/** The name of a file about a test: readable, and different for each try of each test. */
+export function keptFileName(titles: readonly string[], id: string, retry: number): string {
   const words = titles
     .join(' ')
     .toLowerCase()

@@ -1,5 +1,5 @@
 import type { Browser, ConsoleMessage, Page } from 'puppeteer-core';
-import { dateNow } from '../../../common/clock.ts';
+import { dateNow } from '../../common/clock.ts';
 import { MAX_TEXT, SPARE } from './bounds.ts';
 
 /** A line of a page's console, or an error that the page did not catch. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { distFile } from '../common/dist-file.ts';
-import { pageFile } from '../common/text/page-file.ts';
+import { distFile } from '../../common/dist-file.ts';
+import { pageFile } from '../../common/text/page-file.ts';
 import type { FilmData, FilmPage } from './data.ts';
 import { FILM_BYTES, type PageFilm } from './film.ts';
 

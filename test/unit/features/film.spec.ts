@@ -1,9 +1,8 @@
 import { expect, test } from '@playwright/test';
-import type { Picture } from '../../src/cdp/screencast/picture.ts';
-import type { FilmPage } from '../../src/film/data.ts';
-import { FILM_BYTES, FILM_MS, Film } from '../../src/film/film.ts';
-import { filmName } from '../../src/film/film-name.ts';
-import { fitted } from '../../src/film/film-page.ts';
+import type { Picture } from '../../../src/cdp/screencast/picture.ts';
+import type { FilmPage } from '../../../src/features/film/data.ts';
+import { FILM_BYTES, FILM_MS, Film } from '../../../src/features/film/film.ts';
+import { fitted } from '../../../src/features/film/film-page.ts';
 
 /** What is kept of a test's pages, and what of it fits. */
 
@@ -89,12 +88,4 @@ test('leaves out pictures evenly until the rest fits, and the last ones at the v
   expect(Math.max(...gaps)).toBeLessThan(25);
   expect(fitted([page(3, 50_000)], 60_000)[0]?.pictures.map(([at]) => at)).toEqual([2]);
   expect(fitted([page(3, 50_000)], 10)).toEqual([]);
-});
-
-test('names a file after its test, differently for each try', () => {
-  expect(filmName(['Kasse', 'zahlt  mit/ Karte?'], 'id', 0)).toMatch(/^kasse-zahlt-mit-karte-[0-9a-f]{8}\.html$/);
-  expect(filmName(['a'], 'id', 0)).not.toBe(filmName(['a'], 'id', 1));
-  expect(filmName(['a'], 'one', 0)).not.toBe(filmName(['a'], 'other', 0));
-  expect(filmName(['../../etc'], 'id', 0)).toMatch(/^etc-\w+\.html$/);
-  expect(filmName(['…'], 'id', 0)).toMatch(/^test-\w+\.html$/);
 });

@@ -1,18 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
-import type { WatchedBroker } from '../../../../src/broker/rpc/client.ts';
-import type { WatchOrders } from '../../../../src/broker/rpc/messages/protocol.ts';
-import type { CdpMessage } from '../../../../src/cdp/message.ts';
-import { Filming, loadFilmedPages } from '../../../../src/cdp/screencast/filming.ts';
-import { Screencast } from '../../../../src/cdp/screencast/screencast.ts';
-import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
-import { WatchedWorker } from '../../../../src/clients/shared/watched-worker.ts';
-import { parseRecording } from '../../../support/unit/cdp/recordings/recording.ts';
+import type { WatchedBroker } from '../../../src/broker/rpc/client.ts';
+import type { WatchOrders } from '../../../src/broker/rpc/messages/protocol.ts';
+import type { CdpMessage } from '../../../src/cdp/message.ts';
+import { Filming, loadFilmedPages } from '../../../src/cdp/screencast/filming.ts';
+import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
+import { InterceptorList } from '../../../src/cdp/transport/interceptor-list.ts';
+import { WatchedWorker } from '../../../src/features/watch/watched-worker.ts';
+import { parseRecording } from '../../support/unit/cdp/recordings/recording.ts';
 
 /** What watching costs, on what a real Playwright and a real browser have exchanged. */
 
-const RECORDINGS = new URL('../../../support/unit/cdp/recordings/', import.meta.url);
+const RECORDINGS = new URL('../../support/unit/cdp/recordings/', import.meta.url);
 
 /** A broker that has these orders, one after the other. */
 class Orders implements WatchedBroker {
@@ -52,12 +52,12 @@ async function replayed(name: string, orders: Omit<WatchOrders, 'number'>[]) {
   });
   const broker = new Orders(orders);
   const worker = new WatchedWorker(broker, 0);
-  worker.follow({ screencast, closed: new Promise(() => undefined) });
+  worker.opened({ screencast, closed: new Promise(() => undefined) });
   await broker.taken;
   // Where it is loaded, it is loaded now.
   await loadFilmedPages();
   await turn();
-  worker.began({ id: 'a 0', title: 'a', project: '', step: null, startedAt: 1 });
+  worker.testBegan({ key: 'a 0', titles: ['a'], project: '', startedAt: new Date(1) });
   const entries = parseRecording(await readFile(new URL(name, RECORDINGS), 'utf8'));
   for (const [where, what] of entries) {
     if (where === 'client') list.command(what as CdpMessage);
@@ -66,7 +66,7 @@ async function replayed(name: string, orders: Omit<WatchOrders, 'number'>[]) {
     // Each arrives in a separate task.
     await turn();
   }
-  worker.ended('a 0');
+  worker.testEnded({ key: 'a 0' });
   await turn();
   const from = (side: 'browser' | 'client') =>
     entries.flatMap(([where, what]) => (where === side ? [what as CdpMessage] : []));

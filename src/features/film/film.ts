@@ -1,8 +1,6 @@
-import type { Picture, PictureReceiver } from '../cdp/screencast/picture.ts';
-import { dateNow, setTimeout } from '../common/clock.ts';
-
-/** When tests get a film. */
-export type FilmOption = 'off' | 'retain-on-failure' | 'on';
+import type { Picture, PictureReceiver } from '../../cdp/screencast/picture.ts';
+import { dateNow, setTimeout } from '../../common/clock.ts';
+import type { FeatureSetting } from '../feature.ts';
 
 /** The end of one page's life. */
 export interface PageFilm {
@@ -39,7 +37,7 @@ export class Film implements PictureReceiver {
   readonly #reels = new Map<string, Reel>();
   #bytes = 0;
 
-  constructor(option: Exclude<FilmOption, 'off'>) {
+  constructor(option: FeatureSetting) {
     this.#keepsPassed = option === 'on';
   }
 
@@ -65,7 +63,7 @@ export class Film implements PictureReceiver {
   }
 
   /** Waits until the film has the present look of open pages. Call it before they close. */
-  async last(): Promise<void> {
+  static async last(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, LAST_MS));
   }
 
