@@ -8,6 +8,7 @@ export interface Environment {
   POOLWRIGHT_BASE_URL?: string | undefined;
   POOLWRIGHT_API_KEY?: string | undefined;
   POOLWRIGHT_POOL?: string | undefined;
+  POOLWRIGHT_WORKERS?: string | undefined;
   POOLWRIGHT_AHEAD?: string | undefined;
   POOLWRIGHT_HOLD?: string | undefined;
   POOLWRIGHT_RELAY?: string | undefined;
@@ -32,6 +33,20 @@ export function aheadVariable(environment: Environment): boolean | undefined {
   throw new OptionsError(
     'POOLWRIGHT_AHEAD',
     `POOLWRIGHT_AHEAD must be 0 or 1, got "${value}". 0 turns \`ahead\` off, 1 turns it on; without the variable, the option decides.`,
+  );
+}
+
+/**
+ * The value of `POOLWRIGHT_WORKERS`; undefined unless set.
+ * @throws OptionsError when it is neither a number nor `auto`
+ */
+export function workersVariable(environment: Environment): number | 'auto' | undefined {
+  const value = variable(environment, 'POOLWRIGHT_WORKERS');
+  if (value === undefined || value === 'auto') return value;
+  if (/^[1-9]\d{0,4}$/.test(value)) return Number(value);
+  throw new OptionsError(
+    'POOLWRIGHT_WORKERS',
+    `POOLWRIGHT_WORKERS must be a number or auto, got "${redactText(value)}".`,
   );
 }
 

@@ -24,6 +24,11 @@ export interface BrowserQueueOptions {
   clock: Clock;
   /** See {@link QueueOptions}. */
   idleMs?: QueueOptions['idleMs'];
+  /**
+   * Whether a worker for which the service has no browser waits longer than `acquireTimeout`, while another one of the
+   * run has one. Default: no.
+   */
+  outwaits?: boolean | undefined;
 }
 
 /**
@@ -85,6 +90,7 @@ export class BrowserQueue {
       acquireTimeout: plan.acquireTimeout,
       waitsFor: () => queue.waitsFor,
       explain: (signal) => queue.explain(signal),
+      waitsOn: () => this.#options.outwaits === true && queue.starves && this.all.some(({ isLeasing }) => isLeasing),
       onLate: (late) => request.prefetch || notices.add(late),
       clock,
     });

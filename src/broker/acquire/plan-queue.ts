@@ -89,6 +89,11 @@ export class PlanQueue {
     return first ? { waitedMs: this.#clock.now() - first.since, waitsFor: this.waitsFor } : null;
   }
 
+  /** Whether a worker has a browser. */
+  get isLeasing(): boolean {
+    return this.#leased.size > 0;
+  }
+
   /** Whether workers wait and the service currently has no browser for them. */
   get starves(): boolean {
     return this.waiting > 0 && this.#pending.starve;

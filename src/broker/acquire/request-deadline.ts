@@ -18,6 +18,8 @@ export interface DeadlineOptions {
   waitsFor(): string;
   /** The same in detail, from a fresh request to the service. */
   explain(signal: AbortSignal): Promise<string>;
+  /** Asked at the deadline: whether to wait once more as long. */
+  waitsOn(): boolean;
   /** Called when the request has waited long. */
   onLate(deadline: RequestDeadline): void;
   clock: Clock;
@@ -42,8 +44,11 @@ export class RequestDeadline {
     this.since = clock.now();
     this.who = `slot ${slot.index} (${slot.project || 'the default project'})`;
     const explainMs = Math.min(EXPLAIN_MS, acquireTimeout / 4);
-    this.#timers.push(clock.after(acquireTimeout - explainMs, () => void this.#explain()));
-    this.#timers.push(clock.after(acquireTimeout, () => this.#timeOut()));
+    const arm = () => {
+      this.#timers.push(clock.after(acquireTimeout - explainMs, () => void this.#explain()));
+      this.#timers.push(clock.after(acquireTimeout, () => (options.waitsOn() ? arm() : this.#timeOut())));
+    };
+    arm();
     this.#timers.push(clock.after(NOTICE_AFTER_MS, () => this.#notice()));
   }
 

@@ -27,6 +27,11 @@ export const brokerConfig = v.object({
   /** Directory of log and record; null: neither is written. */
   recordDirectory: v.nullable(v.string()),
   workers: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  /**
+   * poolwright chose `workers`, by a limit that may be out of date: while a worker of the run has a browser, the others
+   * wait for it, longer than `acquireTimeout`.
+   */
+  workersChosen: v.optional(v.boolean()),
   shard: v.nullable(v.object({ current: v.number(), total: v.number() })),
   /** The project's name, for those who watch the run. */
   name: v.string(),
@@ -34,6 +39,8 @@ export const brokerConfig = v.object({
   suite: v.string(),
   /** Directory of the ledgers; null: no ledger is written. */
   ledgerDirectory: v.nullable(v.string()),
+  /** Where the limits that this run learns are kept for later ones; none: nowhere. */
+  limitsFile: v.nullish(v.string()),
   /** Runs that the CI reports as over: earlier attempts of this run. */
   overRuns: v.array(v.string()),
   /** The requirements of each project on hosted browsers. Named pools are looked up before any browser is requested. */

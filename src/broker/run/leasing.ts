@@ -34,6 +34,8 @@ export interface LeasingOptions {
   recorder: Pick<RunRecorder, 'add' | 'changed' | 'leaseFailed'>;
   /** How long to keep an idle browser while the remaining tests are unknown, in ms. Default: a worker's start. */
   idleMs?: number | undefined;
+  /** See `outwaits` of the queue. */
+  outwaits?: boolean | undefined;
   /** Default: the machine's clock. */
   clock?: Clock;
   /** Source of jitter, from 0 up to 1. Default `Math.random`. */
@@ -101,7 +103,16 @@ export function createLeasing(options: LeasingOptions): Leasing {
     },
   });
   const notices = new WaitNotices(log, clock);
-  const queue = new BrowserQueue({ orders, ender, recorder, notices, closing, clock, idleMs: options.idleMs });
+  const queue = new BrowserQueue({
+    orders,
+    ender,
+    recorder,
+    notices,
+    closing,
+    clock,
+    idleMs: options.idleMs,
+    outwaits: options.outwaits,
+  });
   const notes = new SessionNotes(client, run);
   const stopHeartbeat = startHeartbeat({ ledger, browsers, notes, clock });
   return {

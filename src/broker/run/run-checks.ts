@@ -23,6 +23,8 @@ export interface RunChecks {
 
 /** Results of the checks. */
 export interface CheckedRun extends Pick<Preflight, 'limit' | 'balance'> {
+  /** Sizes of the named pools, by the name or ID in the options. */
+  poolSizes: ReadonlyMap<string, number>;
   /** Messages for the user, one line each. */
   notices: string[];
 }
@@ -48,7 +50,8 @@ export async function checkRun(checks: RunChecks): Promise<CheckedRun> {
   if (lacksLedger) notices.push(NO_LEDGER);
   const plans = await withPools(checks);
   const { limit, balance, warnings } = preflight({ account: await asked, workers, shard, plans });
-  return { limit, balance, notices: [...notices, ...warnings] };
+  const poolSizes = new Map(plans.flatMap(({ plan, pool }) => (pool ? [[String(plan.pool), pool.size] as const] : [])));
+  return { limit, balance, poolSizes, notices: [...notices, ...warnings] };
 }
 
 /** Returns each plan with its named pool, if it names one. */

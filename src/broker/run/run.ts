@@ -7,6 +7,7 @@ import { ServiceClient } from '../../service/index.ts';
 import type { RunIdentity } from '../browsers/run-identity.ts';
 import type { BrokerConfig } from '../config/config.ts';
 import type { Projects } from '../leases/projects.ts';
+import { rememberLimits } from '../ledger/known-limits.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../ledger/ledger.ts';
 import { createLog, type Log } from '../log/log.ts';
 import type { Terminal } from '../log/terminal.ts';
@@ -85,7 +86,7 @@ export async function startRun(
     isSuccessor: config.deadMarks.length > 0,
     onWriteError: (error) => log.error('run.json could not be written', error),
   });
-  const { limit, balance, notices } = await checkRun({
+  const { limit, balance, poolSizes, notices } = await checkRun({
     client,
     start,
     sweep,
@@ -97,6 +98,7 @@ export async function startRun(
     shard: embedded ? null : config.shard,
   });
   traceTime('broker', 'all is checked');
+  void rememberLimits(config.limitsFile ?? null, { concurrentBrowsers: limit, pools: poolSizes });
   const { leases, endAll } = createLeasing({
     client,
     run,
@@ -108,6 +110,7 @@ export async function startRun(
     refusals: overload,
     recorder,
     idleMs: config.idleMs,
+    outwaits: config.workersChosen,
     serviceGone: embedded?.ended,
   });
   const finish = once(async () => {

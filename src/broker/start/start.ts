@@ -5,6 +5,7 @@ import { projectDirectory } from '../../options/project-directory.ts';
 import { resolveService, type ServiceChoice } from '../../options/resolve-service.ts';
 import { earlierAttempts, newRunId } from '../../options/run-id.ts';
 import type { BrokerConfig } from '../config/config.ts';
+import { limitsFile } from '../ledger/known-limits.ts';
 import { makeSocketAddress } from '../rpc/socket-address.ts';
 import { StartedBroker } from './started-broker.ts';
 
@@ -19,7 +20,10 @@ export interface StartOptions
 
 /** A run, or a single process, that needs a broker. */
 export interface BrokerStart
-  extends Pick<StartOptions, 'idleMs' | 'projects' | 'recordDirectory' | 'runner' | 'shard' | 'workers'> {
+  extends Pick<
+    StartOptions,
+    'idleMs' | 'projects' | 'recordDirectory' | 'runner' | 'shard' | 'workers' | 'workersChosen'
+  > {
   /** The options of the run. */
   options: MergedOptions;
   /** Directory of the user's package. */
@@ -48,6 +52,8 @@ export async function startBrokerWith({
     name,
     suite,
     ledgerDirectory,
+    // Not the suite's directory, which a config does not know when it asks for them.
+    limitsFile: service.kind === 'hosted' ? limitsFile(process.cwd(), service) : null,
     overRuns: earlierAttempts(process.env),
   });
   return { broker, service };

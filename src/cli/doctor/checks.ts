@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import pTimeout from 'p-timeout';
+import { type KnownLimits, limitsFile, rememberLimits } from '../../broker/ledger/known-limits.ts';
 import { findPool } from '../../broker/pools/find-pool.ts';
 import { FAR_MS } from '../../cdp/latency/savings.ts';
 import { openSocket } from '../../cdp/transport/open-socket.ts';
@@ -79,6 +80,7 @@ export async function limit(client: ServiceClient, wanted: number): Promise<Find
   try {
     const { plan } = await client.getBilling({ timeout: TIMEOUT_MS });
     const most = plan?.concurrent_browsers ?? null;
+    await remember({ concurrentBrowsers: most, pools: new Map() });
     if (most === null) return { check, result: 'skipped', says: 'the service does not report it' };
     const text = `${most} browsers at once, ${wanted} wanted (--workers × --shards)`;
     return wanted <= most
@@ -95,6 +97,7 @@ export async function pool(client: ServiceClient, wanted: number): Promise<Findi
   if (named === undefined) return { check, result: 'skipped', says: 'POOLWRIGHT_POOL is not set' };
   try {
     const { name, id, status, size, ready, starting, leased, lastError } = await findPool(client, named);
+    await remember({ concurrentBrowsers: null, pools: new Map([[named, size]]) });
     const error = lastError ? `, last error: ${lastError}` : '';
     const says = `${name} (${id}) is ${status}, size ${size}, ${ready ?? 0} ready, ${starting ?? 0} starting, ${leased ?? 0} leased${error}`;
     const good = status === 'ready' || status === 'warming';
@@ -105,6 +108,11 @@ export async function pool(client: ServiceClient, wanted: number): Promise<Findi
   } catch (error) {
     return { check, result: 'failed', says: textOf(error) };
   }
+}
+
+/** For the runs of this project, which choose their number of workers by it. */
+async function remember(learned: KnownLimits): Promise<void> {
+  await rememberLimits(limitsFile(process.cwd(), serviceOfShell()), learned);
 }
 
 /** The emulator on this machine: whether it starts, and gives a session. */

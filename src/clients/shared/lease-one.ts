@@ -9,6 +9,7 @@ import { assertNoEvidence } from '../../options/evidence-option.ts';
 import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
+import { assertNoWorkers } from '../../options/schema/workers-option.ts';
 import type { Connection, ConnectionOptions } from './connection/connect-through.ts';
 import { activeResources, watchLease } from './forgotten-lease.ts';
 import { type HostedSession, hostedSessionOf } from './hosted-session.ts';
@@ -61,6 +62,7 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
   const before = activeResources();
   const options = parseHostedOptions(given, WHERE);
   assertNoEvidence(options, WHERE);
+  assertNoWorkers(options, WHERE);
   const project = { ...PROJECT, plan: leasePlan(options, process.env) };
   const shared = sharedBrokerOf(process.env);
   if (shared) assertNotRunWide(options);

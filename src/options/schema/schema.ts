@@ -55,13 +55,14 @@ const projectFields = {
 /** Options of one project (`use.hosted`). */
 export const projectHostedOptions = z.strictObject(projectFields);
 
-/** Options of the run; the first five apply to all projects. */
+/** Options of the run; those that a project does not have apply to all of them. */
 export const hostedOptions = z.strictObject({
   service: z.enum(SERVICES).optional(),
   baseURL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   apiKey: z.string().min(1).optional(),
   budget: budgetOption.optional(),
   evidence: z.boolean().optional(),
+  workers: z.union([z.literal('auto'), z.number().int().min(1)]).optional(),
   ...projectFields,
 });
 
@@ -148,4 +149,11 @@ export interface HostedOptions extends ProjectHostedOptions {
    * when a test fails. Default `true`. Elsewhere, `true` is an error: Playwright Test has `screenshot` and `trace`.
    */
   evidence?: boolean;
+  /**
+   * Playwright Test: number of parallel workers. `'auto'`: as many as the plan or the pool has browsers, divided by the
+   * shards, as far as this machine bears them; Playwright's own number until that is known. Overrides `workers` of the
+   * config, not `--workers`; projects on local browsers keep Playwright's own number. Default: environment variable
+   * `POOLWRIGHT_WORKERS`, else `workers` of the config, else `'auto'`.
+   */
+  workers?: 'auto' | number;
 }

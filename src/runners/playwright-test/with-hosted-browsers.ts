@@ -6,6 +6,8 @@ import type {
   TestInfo,
   WorkerInfo,
 } from '@playwright/test';
+import { sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
+import { spawnBrokerEarly } from '../../broker/start/spawn-broker.ts';
 import { assertPersistent } from '../../clients/playwright/context-options.ts';
 import { distFile } from '../../common/dist-file.ts';
 import { traceTime } from '../../common/time-trace.ts';
@@ -21,10 +23,12 @@ import { serviceName } from '../../options/resolve-service.ts';
 import type { Budget } from '../../options/schema/budget.ts';
 import { parseHostedOptions, parseProjectOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions, ProjectHostedOptions } from '../../options/schema/schema.ts';
-import { startBrokerEarly } from './config/early-broker.ts';
 import { markMerged } from './config/merged-options.ts';
+import { isPlainRun } from './config/plain-run.ts';
 import { assertReusable } from './config/reused-context.ts';
 import { rememberLocalRun, rememberRun, type WrappedProject } from './config/run-registry.ts';
+import { selectionOf } from './config/selection.ts';
+import { chooseWorkers, OWN_WORKERS } from './config/workers.ts';
 import type { ContextUse } from './fixture-types.ts';
 import { provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
 import { hasRunBegun, type WorkerProject } from './setup/worker-broker.ts';
@@ -41,7 +45,7 @@ type Config<T, W> = PlaywrightTestConfig<T, W & HostedUse>;
 type Use = NonNullable<PlaywrightTestConfig['use']> &
   HostedUse &
   Partial<PlaywrightTestOptions & PlaywrightWorkerOptions>;
-type Project = { name?: string; use?: Use; dependencies?: string[]; teardown?: string };
+type Project = { name?: string; use?: Use; dependencies?: string[]; teardown?: string; workers?: number | string };
 type Given<K extends keyof PlaywrightTestOptions> = Pick<PlaywrightTestOptions, K>;
 type Provide = (value: unknown) => Promise<void>;
 
@@ -72,15 +76,13 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
   const projects = config.projects as Project[] | undefined;
   const isWorker = hasRunBegun();
   traceTime(isWorker ? 'worker' : 'runner', 'the config is being read');
-  if (!isWorker) {
-    const all = projects ?? [{ use: common }];
-    const early = all.map(({ name = '', use = {}, ...rest }) => ({
-      ...rest,
-      name,
-      isLocal: staysOnLocal(common, use),
-    }));
-    startBrokerEarly(early, process.argv);
-  }
+  const all = (projects ?? [{ use: common }]).map((each) => ({
+    ...each,
+    isLocal: staysOnLocal(common, each.use ?? {}),
+  }));
+  const selected = selectionOf(all, process.argv);
+  // It is up when the global setup has the run's configuration.
+  if (!isWorker && selected.hosted.size > 0 && isPlainRun(process.argv)) spawnBrokerEarly();
   // In a worker, the runner has already checked them.
   const run = isWorker ? options : parseHostedOptions(options, WHERE);
 
@@ -111,13 +113,33 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
       }
     : { ...config, use: wrapUse(common, '', '') };
   const { globalSetup, single } = withGlobalSetup(config.globalSetup);
-  rememberRun({ options: run, hosted, userGlobalSetup: single });
+  const choice =
+    isWorker || process.env.TEST_WORKER_INDEX !== undefined
+      ? null
+      : chooseWorkers({
+          configured: config.workers,
+          options: run,
+          hosted: hosted.filter(({ name }) => selected.hosted.has(name)),
+          hasLocal: selected.hasLocal,
+          shard: config.shard,
+          args: process.argv,
+        });
+  rememberRun({ options: run, hosted, userGlobalSetup: single, workers: choice });
   return {
-    ...wrapped,
+    ...(choice?.workers ? withWorkers(wrapped, choice.workers) : wrapped),
+    ...(isWorker && { workers: sharedBrokerOf(process.env)?.workers }), // as the runner has chosen
     globalSetup,
     reporter: withReporter(config.reporter, run.budget),
     [WRAPPED]: true,
   } as unknown as Config<T, W>; // all parts come from the given config, which TypeScript cannot infer from the spread
+}
+
+/** Projects on local browsers keep Playwright's own number, unless they have one. */
+function withWorkers<C extends { projects?: Project[] }>(config: C, workers: number): C {
+  const projects = config.projects?.map((project) =>
+    project.use?.hosted === false ? { workers: OWN_WORKERS, ...project } : project,
+  );
+  return { ...config, workers, ...(projects && { projects }) };
 }
 
 /** Whether the run uses local browsers. In a worker, the runner has already decided that. @throws OptionsError */

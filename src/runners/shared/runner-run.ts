@@ -12,6 +12,7 @@ import { DEFAULTS } from '../../options/defaults.ts';
 import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
+import { assertNoWorkers } from '../../options/schema/workers-option.ts';
 import type { Runner } from '../../record/enums.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { finishRun } from './finish-run.ts';
@@ -108,7 +109,9 @@ async function optionsFromFile(root: string): Promise<HostedOptions> {
   if (second !== undefined) {
     throw new OptionsError(name, `There are ${found.join(' and ')} in ${root}: keep only one of them.`);
   }
-  return parseHostedOptions(await load(root, name), name);
+  const options = parseHostedOptions(await load(root, name), name);
+  assertNoWorkers(options, name);
+  return options;
 }
 
 async function load(root: string, name: string): Promise<unknown> {

@@ -25,7 +25,7 @@ export async function beginRun(start: BrokerStart): Promise<StartedBroker> {
   aheadVariable(process.env);
   holdsFailures(process.env);
   const { broker, service } = await startBrokerWith(start);
-  process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, runner: process.pid });
+  process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, runner: process.pid, workers: start.workers });
   broker.ready.catch(() => {
     delete process.env[BROKER_VARIABLE];
   });

@@ -1,5 +1,6 @@
 import type { MergedOptions } from '../../../options/lease-plan.ts';
 import type { HostedOptions } from '../../../options/schema/schema.ts';
+import type { WorkerChoice } from './workers.ts';
 
 /** A project that runs on hosted browsers. */
 export interface WrappedProject {
@@ -18,6 +19,8 @@ export interface WrappedRun {
    * there.
    */
   userGlobalSetup: string | undefined;
+  /** The number of workers, if poolwright chose it. */
+  workers: WorkerChoice | null;
 }
 
 const KEY = Symbol.for('poolwright.run');

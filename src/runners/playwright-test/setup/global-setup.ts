@@ -76,10 +76,14 @@ async function start(config: FullConfig, run: WrappedRun): Promise<StartedBroker
     directory: config.configFile ? dirname(config.configFile) : config.rootDir,
     recordDirectory: recordDirectory(config),
     workers: config.workers,
+    workersChosen: run.workers?.why != null && run.workers.workers !== null,
     shard: config.shard,
     projects: run.hosted.map(({ id, name, options }) => ({ id, name, plan: leasePlan(options, process.env) })),
   });
   traceTime('runner', 'the broker has its run');
+  // Unless a flag overrides it, such as --debug.
+  const { workers, why = null } = run.workers ?? {};
+  if (why !== null && (workers ?? config.workers) === config.workers) notify(why);
   const ineffective = ineffectiveLaunchOptions(config.projects);
   if (ineffective !== null) notify(ineffective);
   return broker;

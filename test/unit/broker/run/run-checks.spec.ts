@@ -60,7 +60,12 @@ test('checks the service, then what dead runs left, then the pools, then limit a
   const pools = { warm: poolBody('warm', { size: 4 }) };
   const plans = [planOf({ pool: 'warm' }), planOf(), planOf({ pool: { create: {} } })];
   const { checks, steps } = checksOf({ pools }, { plans });
-  expect(await checkRun(checks)).toEqual({ limit: 10, balance: 100, notices: ['stopped 1 browser'] });
+  expect(await checkRun(checks)).toEqual({
+    limit: 10,
+    balance: 100,
+    poolSizes: new Map([['warm', 4]]),
+    notices: ['stopped 1 browser'],
+  });
   expect(steps).toEqual(['the service to respond', 'list', 'sweep', 'the service to find pool warm', 'look up warm']);
 });
 
@@ -85,7 +90,7 @@ test('the search for a pool ends with the time for the start', async () => {
 
 test('data that the key may not read is unknown, and causes no warning', async () => {
   const { checks } = checksOf({ limit: null, balance: null }, { sweep: null });
-  expect(await checkRun(checks)).toEqual({ limit: null, balance: null, notices: [] });
+  expect(await checkRun(checks)).toEqual({ limit: null, balance: null, poolSizes: new Map(), notices: [] });
 });
 
 for (const [what, world, more, said] of [
