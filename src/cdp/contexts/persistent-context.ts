@@ -220,7 +220,7 @@ export class PersistentContext implements Interceptor {
   }
 }
 
-/** Whether the session is Playwright's own, not one that a test has opened. */
-function isPlaywrights({ parent, veil }: Session): boolean {
-  return parent === undefined && veil === undefined;
+/** Whether Playwright is attached to a target through this session, not through the session on a page. */
+function isPlaywrights({ isClients, parent, veil }: Session): boolean {
+  return isClients && !parent && !veil;
 }

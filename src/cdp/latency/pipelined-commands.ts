@@ -1,7 +1,7 @@
 import type { CdpMessage } from '../message.ts';
+import { hasThrown, objectOf } from '../model/remote-objects.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
 import { isTargetGone } from '../transport/owed-responses.ts';
-import { hasThrown, objectOf } from './remote-objects.ts';
 import type { Savings } from './savings.ts';
 
 /** What happens to the response to a command. */

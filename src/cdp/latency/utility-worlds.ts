@@ -2,7 +2,8 @@ import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { BrowserModel } from '../model/browser-model.ts';
 import { PerSession } from '../model/per-session.ts';
-import type { Session, World } from '../model/session.ts';
+import { worldOf } from '../model/remote-objects.ts';
+import type { World } from '../model/session.ts';
 
 /** What the client has done in a session. */
 interface ClientSession {
@@ -27,8 +28,7 @@ export class UtilityWorlds {
 
   /** Whether a session is the client's. */
   has(sessionId: string | undefined): boolean {
-    const session = this.#model.session(sessionId);
-    return session !== undefined && isClients(session);
+    return this.#model.session(sessionId)?.isClients ?? false;
   }
 
   /** Whether the client gets an event for every script in a session, and would see those that are sent early. */
@@ -37,7 +37,7 @@ export class UtilityWorlds {
   }
 
   includes({ session, isDefault, name }: World): boolean {
-    return !isDefault && isClients(session) && (this.#sessions.of(session.id)?.names.has(name) ?? false);
+    return !isDefault && session.isClients && (this.#sessions.of(session.id)?.names.has(name) ?? false);
   }
 
   get(sessionId: string, contextId: unknown): World | undefined {
@@ -45,11 +45,10 @@ export class UtilityWorlds {
     return world && this.includes(world) ? world : undefined;
   }
 
-  /** The world that an object is in: `<isolate>.<context>.<number>`. */
+  /** The world that an object is in. */
   ofObject(sessionId: string, objectId: unknown): World | undefined {
-    if (typeof objectId !== 'string') return undefined;
-    const [, contextId] = objectId.split('.');
-    return this.get(sessionId, Number(contextId));
+    const world = worldOf(this.#model.session(sessionId), objectId);
+    return world && this.includes(world) ? world : undefined;
   }
 
   /** Takes a command from the client. */
@@ -63,9 +62,4 @@ export class UtilityWorlds {
     if (method === 'Debugger.enable') session.isWatched = true;
     if (method === 'Debugger.disable') session.isWatched = false;
   }
-}
-
-/** Sessions opened from a session that is not the client's are not the client's either. */
-function isClients({ target, parent }: Session): boolean {
-  return target.type !== 'browser' && target.type !== 'unknown' && (parent === undefined || isClients(parent));
 }

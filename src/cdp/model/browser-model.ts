@@ -1,6 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import { Frames } from './frames.ts';
+import { RemoteObjects } from './remote-objects.ts';
 import { Requests } from './requests.ts';
 import { type Session, type Target, type World, withDescendants } from './session.ts';
 
@@ -15,6 +16,7 @@ import { type Session, type Target, type World, withDescendants } from './sessio
 export class BrowserModel {
   readonly frames = new Frames();
   readonly requests = new Requests();
+  readonly objects = new RemoteObjects();
   readonly #sessions = new Map<string, Session>();
   readonly #whenSessionBegins: ((session: Session) => void)[] = [];
   readonly #whenSessionEnds: ((session: Session) => void)[] = [];
@@ -76,6 +78,7 @@ export class BrowserModel {
     if (method?.startsWith('Page.')) session.target.address = addressOf(session.target, message);
     if (session.isClients) this.frames.before(message, session);
     this.requests.before(message, session);
+    this.objects.before(message, session);
   }
 
   /** Takes the same message after the interceptors. */
@@ -120,7 +123,11 @@ export class BrowserModel {
       parent,
       children: new Set(),
       worlds: new Map(),
-      isClients: false,
+      // A test may open more sessions on a target. Sessions on the browser are the test's, too, or ours.
+      isClients:
+        !/^(browser|unknown)$/.test(target.type) &&
+        (parent?.isClients ?? true) &&
+        ![...target.sessions].some(({ isClients }) => isClients),
       isShown: false,
       veil: undefined,
     };
@@ -166,6 +173,7 @@ export class BrowserModel {
     if (!world || session.worlds.get(world.id)?.uniqueId === world.uniqueId) return;
     this.#endWorld(session.worlds.get(world.id));
     session.worlds.set(world.id, world);
+    this.objects.meetWorld(world);
     for (const listener of this.#whenWorldBegins) listener(world);
   }
 

@@ -209,8 +209,12 @@ export class ClientView {
       return;
     }
     session.veil = this.#claimed.delete(target.id) ? OURS : this.#veilOf(session);
-    if (session.veil?.state !== 'ours') this.#targets.delete(target.id);
-    else if (!parent) this.#targets.add(target.id);
+    if (session.veil?.state !== 'ours') {
+      this.#targets.delete(target.id);
+      return;
+    }
+    session.isClients = false;
+    if (!parent) this.#targets.add(target.id);
   }
 
   #veilOf(session: Session): Veil | undefined {

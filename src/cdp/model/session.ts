@@ -32,8 +32,8 @@ export interface Session {
   /** JavaScript contexts as reported in this session. */
   readonly worlds: Map<number, World>;
   /**
-   * The client itself uses this session for the target: no test has opened it in addition, and it is not hidden from
-   * the client. `ProxiedTargets` sets this when it sees the session's announcement.
+   * The client itself uses this session for the target: it is not ours, and no test has opened it in addition, or from
+   * another session that it has opened.
    */
   isClients: boolean;
   /** The client has received the session's announcement, but not its end. */
@@ -72,8 +72,7 @@ export interface World {
 /** The page that one of the client's own sessions belongs to; undefined for a worker without a page. */
 export function pageOf(session: Session | undefined): Target | undefined {
   if (!session?.isClients) return undefined;
-  if (session.parent?.isClients) return pageOf(session.parent);
-  return /^(page|iframe)$/.test(session.target.type) ? session.target : undefined;
+  return pageOf(session.parent) ?? (/^(page|iframe)$/.test(session.target.type) ? session.target : undefined);
 }
 
 /** A session and all its descendants. */

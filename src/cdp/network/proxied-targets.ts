@@ -131,12 +131,8 @@ export class ProxiedTargets {
   }
 
   #meet(session: Session): ProxiedTarget | undefined {
-    const { target } = session;
-    // Puppeteer attaches to pages through their tabs.
-    const parent = session.parent?.target.type === 'tab' ? undefined : session.parent;
-    // A session opened from a test's session is the test's, too, even if the browser announces it first.
-    if (!TYPES.test(target.type) || this.of(session.id) || (parent && !parent.isClients)) return undefined;
-    session.isClients = true;
+    const { target, parent } = session;
+    if (!session.isClients || !TYPES.test(target.type)) return undefined;
     // Settings that the client makes on a page apply to its frames and workers before it sets their own.
     const inherited = parent && this.#targets.get(parent);
     const met: ProxiedTarget = {

@@ -1,10 +1,10 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { Attached, PerSession } from '../../model/per-session.ts';
+import { objectOf, referencedObjects } from '../../model/remote-objects.ts';
 import type { World } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { commandKey, PipelinedCommands } from '../pipelined-commands.ts';
-import { objectOf, referencedObjects } from '../remote-objects.ts';
 import type { Savings } from '../savings.ts';
 import { UtilityWorlds } from '../utility-worlds.ts';
 import { type Follower, type HabitKeys, ReadHabits } from './read-habits.ts';
@@ -72,16 +72,6 @@ const HARMLESS = /^(?:Network|Fetch|Log|Target|IO)\.|^Runtime\.releaseObject$|^P
  */
 const INVALIDATING_EVENTS = /^(?:Page\.javascriptDialogOpening|Debugger\.paused|Inspector\.targetCrashed|Target\..*)$/;
 
-/** Objects in one of the client's worlds. */
-interface Objects {
-  /** The prefix of their IDs, once there is one. */
-  prefix?: string;
-  /** The number of the last one. */
-  last: number;
-  /** The object on which the client calls its functions (`utility`), and the last node that it got (`node`). */
-  readonly known: Map<string, string>;
-}
-
 /** What the client is doing in a session. */
 interface SessionState {
   trail?: ActionTrail | undefined;
@@ -102,7 +92,8 @@ export class PipelinedReads implements Interceptor {
   readonly #worlds: UtilityWorlds;
   readonly #habits = new ReadHabits();
   readonly #sessions: PerSession<SessionState>;
-  readonly #objects = new Attached<World, Objects>(() => ({ last: 0, known: new Map() }));
+  /** Objects by name: the one on which the client calls its functions (`utility`), and its last node (`node`). */
+  readonly #known = new Attached<World, Map<string, string>>(() => new Map());
 
   constructor(transport: InterceptorTransport, savings: Savings) {
     this.#transport = transport;
@@ -120,8 +111,6 @@ export class PipelinedReads implements Interceptor {
     const { id, method = '', sessionId } = command;
     if (sessionId === undefined || !this.#worlds.has(sessionId)) return command;
     this.#worlds.onCommand(command);
-    // The client may know objects from events.
-    for (const objectId of referencedObjects(command)) this.#count(sessionId, objectId);
     if (HARMLESS.test(method)) return command;
     const trail = this.#sessions.of(sessionId)?.trail;
     if (trail && isRead(command)) {
@@ -147,12 +136,11 @@ export class PipelinedReads implements Interceptor {
     }
     const { objectId, subtype } = objectOf(message);
     const passed = this.#sent.onMessage(message);
-    if (sessionId === undefined || typeof objectId !== 'string') return passed;
-    const objects = this.#count(sessionId, objectId);
-    if (passed?.id === undefined) return passed;
+    if (sessionId === undefined || typeof objectId !== 'string' || passed?.id === undefined) return passed;
     const { trail, action } = this.#sessions.of(sessionId) ?? {};
     if (trail?.responded(passed.id, objectId)) action?.handles.add(objectId);
-    if (subtype === 'node') objects?.known.set('node', objectId);
+    const world = subtype === 'node' ? this.#worlds.ofObject(sessionId, objectId) : undefined;
+    if (world) this.#known.of(world).set('node', objectId);
     return passed;
   }
 
@@ -166,17 +154,17 @@ export class PipelinedReads implements Interceptor {
     if (method !== 'Runtime.callFunctionOn' && method !== 'DOM.scrollIntoViewIfNeeded') return undefined;
     const { objectId } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
     const world = this.#worlds.ofObject(sessionId, objectId);
-    if (world && method === 'Runtime.callFunctionOn') this.#objects.of(world).known.set('utility', String(objectId));
+    if (world && method === 'Runtime.callFunctionOn') this.#known.of(world).set('utility', String(objectId));
     return world;
   }
 
   #begin(command: CdpMessage, world: World): void {
     const state = this.#sessions.of(world.session.id);
     if (!state) return;
-    const { known, prefix } = this.#objects.of(world);
-    const trail = new ActionTrail(command, ReadHabits.keysOf(command, rootOf(command, state)), world, known);
+    const keys = ReadHabits.keysOf(command, rootOf(command, state));
+    const trail = new ActionTrail(command, keys, world, this.#known.of(world));
     state.trail = trail;
-    if (!this.#savings.isFar || prefix === undefined || this.#worlds.isWatched(world.session.id)) return;
+    if (!this.#savings.isFar || this.#worlds.isWatched(world.session.id)) return;
     if (this.#transport.isPending(({ method }) => method.startsWith('Input.'))) return;
     // After the command itself.
     queueMicrotask(() => this.#sendFollowers(command, trail));
@@ -186,9 +174,11 @@ export class PipelinedReads implements Interceptor {
     const sessionId = trail.world.session.id;
     if (this.#sessions.of(sessionId)?.trail !== trail) return;
     const ids = trail.ids();
-    const { prefix, last: latest } = this.#objects.of(trail.world);
-    let last = latest;
-    const makes = (name: string) => ids.set(name, `${prefix}.${++last}`);
+    let coming = 0;
+    const makes = (name: string) => {
+      const objectId = this.#transport.model.objects.next(trail.world, coming++);
+      if (objectId !== null) ids.set(name, objectId);
+    };
     const { returnByValue } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(command.params);
     if (command.method === 'Runtime.callFunctionOn' && returnByValue !== true) makes('head');
     for (const follower of this.#habits.followers(trail.keys)) {
@@ -211,17 +201,6 @@ export class PipelinedReads implements Interceptor {
       state.trail = undefined;
     }
     this.#sent.drop((of) => of === sessionId);
-  }
-
-  /** The browser has created this object. Returns what is known about its world, if it is one of the client's. */
-  #count(sessionId: string, objectId: string): Objects | undefined {
-    const world = this.#worlds.ofObject(sessionId, objectId);
-    if (!world) return undefined;
-    const objects = this.#objects.of(world);
-    const end = objectId.lastIndexOf('.');
-    objects.prefix = objectId.slice(0, end);
-    objects.last = Math.max(objects.last, Number(objectId.slice(end + 1)));
-    return objects;
   }
 }
 

@@ -2,14 +2,13 @@ import type { Protocol } from 'devtools-protocol';
 import { setImmediate } from '../../../common/clock.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { PerSession } from '../../model/per-session.ts';
-import type { World } from '../../model/session.ts';
+import { hasThrown, objectOf, referencedObjects } from '../../model/remote-objects.ts';
+import type { Session, World } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import type { PendingCommand } from '../../transport/pending-commands.ts';
 import { PipelinedCommands } from '../pipelined-commands.ts';
-import { hasThrown, objectOf, referencedObjects } from '../remote-objects.ts';
 import type { Savings } from '../savings.ts';
 import { UtilityWorlds } from '../utility-worlds.ts';
-import { Isolates } from './isolates.ts';
 import { callOf, type FoundScript, type KnownScript, KnownScripts } from './known-scripts.ts';
 import { PredictedObjects } from './predicted-objects.ts';
 import { ScriptCache } from './script-cache.ts';
@@ -19,8 +18,8 @@ const ANY_OBJECT = '({})';
 
 /** What is known about one of the client's worlds. */
 interface WorldState {
-  /** The number of objects that its scripts have created there; undefined once something else may have created one. */
-  made: number | undefined;
+  /** Nothing but these scripts has created an object there. */
+  isUntouched: boolean;
   /** The scripts stored there. */
   readonly stock: readonly KnownScript[];
 }
@@ -52,7 +51,6 @@ export class PipelinedScripts implements Interceptor {
   readonly #worlds: UtilityWorlds;
   readonly #scripts = new KnownScripts();
   readonly #cache: ScriptCache;
-  readonly #isolates: Isolates;
   readonly #predicted: PredictedObjects;
   readonly #states = new WeakMap<World, WorldState>();
   readonly #pages: PerSession<PageState>;
@@ -63,7 +61,6 @@ export class PipelinedScripts implements Interceptor {
     this.#transport = transport;
     this.#savings = savings;
     this.#sent = new PipelinedCommands(transport, savings, { isUsable: hasObject });
-    this.#isolates = new Isolates(transport.model);
     this.#pages = new PerSession(transport.model, () => ({ hasNavigated: false, isBlank: false }));
     this.#cache = new ScriptCache(transport.model, (command, onResponse) => this.#sent.post(command, onResponse));
     this.#predicted = new PredictedObjects(transport);
@@ -91,7 +88,6 @@ export class PipelinedScripts implements Interceptor {
   onMessage(message: CdpMessage): CdpMessage | null {
     const { id } = message;
     if (id === undefined) return message;
-    this.#isolates.onResponse(message);
     const text = this.#asked.get(id);
     this.#asked.delete(id);
     if (text !== undefined && hasObject(message) && !hasThrown(message)) this.#scripts.add(text, looksOf(message));
@@ -114,16 +110,13 @@ export class PipelinedScripts implements Interceptor {
   #evaluate(command: CdpMessage, found: ScriptInWorld): CdpMessage | null {
     const { world } = found;
     const [sessionId, contextId] = [world.session.id, world.id];
-    const state = this.#states.get(world);
-    const made = state?.made;
-    if (state && made !== undefined) state.made = made + 1;
+    const objectId = this.#states.get(world)?.isUntouched ? this.#transport.model.objects.reserve(world) : null;
     if (!this.#mayHide(sessionId)) return command;
-    const prefix = this.#isolates.prefixOf(world);
     const key = `${sessionId} ${contextId} ${command.id}`;
     const short = this.#shortened(command, found);
-    if (prefix !== null && made !== undefined) {
+    if (objectId !== null) {
       this.#sent.send(key, short ?? withoutId(command));
-      this.#predict(command, key, `${prefix}.${made + 1}`, found);
+      this.#predict(command, key, objectId, found);
       return null;
     }
     if (!short) return command;
@@ -161,24 +154,24 @@ export class PipelinedScripts implements Interceptor {
 
   #onWorld(world: World): void {
     const { session } = world;
-    this.#isolates.onWorld(world);
     if (this.#worlds.includes(world) && this.#pages.of(session.id)?.hasNavigated) this.#onUtilityWorld(world);
-    this.#askForIsolate(session.id);
+    this.#askForIsolate(session);
   }
 
   #onUtilityWorld(world: World): void {
     const { session, id, frameId } = world;
     const stock = this.#scripts.all.filter((script) => this.#cache.has(session.id, script));
-    const state: WorldState = { made: undefined, stock };
+    const state: WorldState = { isUntouched: false, stock };
     this.#states.set(world, state);
     // Another process may reuse the number of an earlier context: pending commands for that would create objects here.
     const namesIt = (command: PendingCommand) => command.sessionId === session.id && command.contextId === id;
     if (this.#transport.isPending(namesIt)) return;
-    state.made = 0;
+    state.isUntouched = true;
     const isMain = frameId === session.target.id;
-    if (!isMain || this.#isolates.prefixOf(world) !== null || !this.#mayHide(session.id)) return;
+    const { objects } = this.#transport.model;
+    if (!isMain || objects.next(world) !== null || !this.#mayHide(session.id)) return;
     // In a new process, its first object is ours.
-    state.made = 1;
+    objects.reserve(world);
     this.#makeObject(session.id, id);
   }
 
@@ -194,7 +187,7 @@ export class PipelinedScripts implements Interceptor {
     const all = [world, ...referencedObjects(command).map((objectId) => this.#worlds.ofObject(sessionId, objectId))];
     for (const each of all) {
       const state = each && this.#states.get(each);
-      if (state) state.made = undefined;
+      if (state) state.isUntouched = false;
     }
     return world !== undefined;
   }
@@ -210,23 +203,24 @@ export class PipelinedScripts implements Interceptor {
   }
 
   #askForIsolateLater(sessionId: string): void {
+    const session = this.#transport.model.session(sessionId);
     const page = this.#pages.of(sessionId);
-    if (!page || !this.#mayHide(sessionId)) return;
+    if (!session || !page || !this.#mayHide(sessionId)) return;
     page.isBlank = true;
     // After the client's own command.
-    queueMicrotask(() => this.#askForIsolate(sessionId));
+    queueMicrotask(() => this.#askForIsolate(session));
   }
 
   /**
    * The client creates a world in a page's initial blank document. Any object there shows the prefix of the object IDs
    * in the first real document, if the process stays the same. The world is the context after the newest one.
    */
-  #askForIsolate(sessionId: string): void {
-    const page = this.#pages.of(sessionId);
-    const contextId = page?.isBlank ? this.#isolates.nextContext(sessionId) : null;
+  #askForIsolate(session: Session): void {
+    const page = this.#pages.of(session.id);
+    const contextId = page?.isBlank ? this.#transport.model.objects.nextWorld(session) : null;
     if (!page || contextId === null) return;
     page.isBlank = false;
-    this.#makeObject(sessionId, contextId);
+    this.#makeObject(session.id, contextId);
   }
 
   #makeObject(sessionId: string, contextId: number): void {

@@ -1,8 +1,8 @@
 import type { CdpMessage } from '../../message.ts';
 import { PerSession } from '../../model/per-session.ts';
+import { referencedObjects } from '../../model/remote-objects.ts';
 import type { World } from '../../model/session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import { referencedObjects } from '../remote-objects.ts';
 
 /** State of an object that the client got before the browser had created it. */
 type Predicted =

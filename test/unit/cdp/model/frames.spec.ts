@@ -4,9 +4,9 @@ import { modelWith } from '../../../support/unit/cdp/model-with.ts';
 
 /** A model with a page of the client and a session that a test has opened. */
 function aModel(): BrowserModel {
-  const model = modelWith('client', 'test');
-  const session = model.session('client');
-  if (session) session.isClients = true;
+  const model = modelWith('client');
+  const targetInfo = { targetId: 'target of client', type: 'page', browserContextId: 'context' };
+  model.before({ method: 'Target.attachedToTarget', params: { sessionId: 'test', targetInfo } });
   return model;
 }
 

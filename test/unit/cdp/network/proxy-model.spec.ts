@@ -54,7 +54,10 @@ type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 interface Session {
   id: string;
   target: number;
-  /** Playwright's own session, and so the proxy's. */
+  parent: Session | undefined;
+  /** Playwright's own session. */
+  isClients: boolean;
+  /** The proxy uses it, too. */
   served: boolean;
   /** Its documents, or a worker of it, may talk to the proxy. */
   isBound: boolean;
@@ -127,8 +130,9 @@ class Model {
     const parent = typeof over === 'number' ? this.#sessions[over % this.#sessions.length] : undefined;
     if (typeof over === 'number' && !parent) return;
     const type = TYPES[target] ?? 'page';
-    const isTaken = this.#sessions.some((session) => session.target === target && session.served);
-    const served = type !== 'worker' && !isTaken && (over === 'root' || parent?.served === true);
+    const isTaken = this.#sessions.some((session) => session.target === target && session.isClients);
+    const isClients = !isTaken && (over === 'root' || parent?.isClients === true);
+    const served = type !== 'worker' && isClients;
     this.#count += 1;
     const id = `session ${this.#count}`;
     this.browser.says({
@@ -138,7 +142,7 @@ class Model {
     });
     const isWorker = type !== 'page' && type !== 'iframe';
     const isBound = served || (type === 'worker' && parent?.isBound === true);
-    const base = { id, target, served, isBound, isWorker };
+    const base = { id, target, parent, isClients, served, isBound, isWorker };
     this.#sessions.push({ ...base, intercepts: false, contexts: new Map(), begun: new Map() });
     equal(this.browser.commands(id, 'Fetch.enable').length, served ? 1 : 0, 'stops requests');
     equal(this.browser.bindings(id).length, isBound ? 1 : 0, 'bindings');
@@ -146,7 +150,12 @@ class Model {
 
   #detach(session: Session): void {
     this.browser.says({ method: 'Target.detachedFromTarget', params: { sessionId: session.id } });
+    this.#end(session);
+  }
+
+  #end(session: Session): void {
     this.#sessions.splice(this.#sessions.indexOf(session), 1);
+    for (const child of this.#sessions.filter(({ parent }) => parent === session)) this.#end(child);
   }
 
   #context(session: Session, id: number, isDefault: boolean, origin: string): void {
@@ -228,7 +237,7 @@ test('keeps its invariants for any order of targets, sessions, worlds, calls and
         await model.end();
         deepEqual(raised.splice(0), []);
       }),
-      { ...propertyRuns(100), interruptAfterTimeLimit: 60_000 },
+      { ...propertyRuns(1000, 100), interruptAfterTimeLimit: 60_000 },
     );
   } finally {
     process.off('unhandledRejection', note).off('uncaughtException', note);

@@ -1,16 +1,17 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../../../message.ts';
 import { Attached, PerSession } from '../../../model/per-session.ts';
+import { referencedObjects, worldOf } from '../../../model/remote-objects.ts';
 import type { World } from '../../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../../transport/interceptor.ts';
 import { commandKey, PipelinedCommands } from '../../pipelined-commands.ts';
 import { type Follower, makesValue, ReadHabits, tokenOf } from '../../reads/read-habits.ts';
-import { referencedObjects } from '../../remote-objects.ts';
 import type { Savings } from '../../savings.ts';
 import { UtilityWorlds } from '../../utility-worlds.ts';
-import { ObjectCounts } from './object-counts.ts';
 import { ReadTrail, valueIn } from './read-trail.ts';
 import { isIdentity, isLasting, isSetUp, type ReadKind, readOf } from './recognised-commands.ts';
+
+type WorldFields = Protocol.Runtime.EvaluateRequest & Protocol.Runtime.CallFunctionOnRequest;
 
 /** Commands that change nothing in a document, so that earlier reads stay valid. */
 const HARMLESS = /^(?:Network|Fetch|Log|Target|IO|Performance)\./;
@@ -45,7 +46,6 @@ export class PuppeteerReads implements Interceptor {
   /** The set-up of a document, and nodes of objects: what is valid as long as the document is. */
   readonly #lasting: PipelinedCommands;
   readonly #worlds: UtilityWorlds;
-  readonly #objects: ObjectCounts;
   readonly #habits = new ReadHabits(MAX_FOLLOWERS);
   /** The nodes of objects that Puppeteer has got, see {@link tokenOf}: they never change. */
   readonly #nodes = new Attached<World, Map<string, string>>(() => new Map());
@@ -57,7 +57,6 @@ export class PuppeteerReads implements Interceptor {
     this.#reads = new PipelinedCommands(transport, savings);
     this.#lasting = new PipelinedCommands(transport, savings, { isUsable: isLasting });
     this.#worlds = new UtilityWorlds(transport.model);
-    this.#objects = new ObjectCounts(transport.model);
     this.#sessions = new PerSession(transport.model, () => ({}));
     transport.model.onWorldEnd(({ session: { id } }) => {
       this.#end(id);
@@ -71,7 +70,6 @@ export class PuppeteerReads implements Interceptor {
     const state = this.#worlds.has(sessionId) ? this.#sessions.of(sessionId) : undefined;
     if (sessionId === undefined || !state) return command;
     this.#worlds.onCommand(command);
-    this.#objects.onCommand(command);
     if (method === 'Runtime.releaseObject') return this.#release(command);
     if (HARMLESS.test(method)) return command;
     const { trail } = state;
@@ -94,7 +92,6 @@ export class PuppeteerReads implements Interceptor {
   onMessage(message: CdpMessage): CdpMessage | null {
     if (this.#isOff) return message;
     const { id, method = '', sessionId } = message;
-    this.#objects.onMessage(message);
     if (id === undefined) {
       if (sessionId !== undefined && INVALIDATING_EVENTS.test(method)) this.#end(sessionId);
       return message;
@@ -116,7 +113,7 @@ export class PuppeteerReads implements Interceptor {
   /** The world's document may be gone by then, or the object: Puppeteer takes no notice. */
   #release(command: CdpMessage): CdpMessage | null {
     const { id, method, params, sessionId } = command;
-    const world = this.#objects.worldOf(command);
+    const world = this.#worldOf(command);
     for (const objectId of referencedObjects(command)) if (world) this.#nodes.of(world).delete(objectId);
     if (!this.#savings.isFar || !world) return command;
     this.#reads.post({ method, params, sessionId });
@@ -127,7 +124,7 @@ export class PuppeteerReads implements Interceptor {
 
   #begin(command: CdpMessage, state: SessionState, kind: ReadKind | null): void {
     const { method, sessionId = '' } = command;
-    const world = this.#objects.worldOf(command);
+    const world = this.#worldOf(command);
     const isUtility = this.#isUtility(command);
     if (!world || !(kind || this.#isSetUp(command) || (method === 'Runtime.callFunctionOn' && isUtility))) return;
     const worlds = [...world.session.worlds.values()].filter(({ frameId }) => frameId === world.frameId);
@@ -173,7 +170,7 @@ export class PuppeteerReads implements Interceptor {
       const value = valueIn(response);
       if (value === null) trail.todo = [];
       else trail.name(value, result);
-      const object = this.#objects.worldOf({ params: { objectId: value }, sessionId: trail.sessionId });
+      const object = this.#worldOf({ params: { objectId: value }, sessionId: trail.sessionId });
       const { backendNodeId } = fieldsOf<Protocol.DOM.ResolveNodeRequest>(command.params);
       const node = tokenOf('backendNodeId', backendNodeId);
       if (value !== null && object && node !== null) this.#nodes.of(object).set(value, node);
@@ -189,15 +186,23 @@ export class PuppeteerReads implements Interceptor {
    * @param head the command, if it is the trail's first one
    */
   #expect(command: CdpMessage, name: string, trail: ReadTrail, head?: CdpMessage): World | undefined {
-    const world = this.#objects.worldOf(command);
+    const world = this.#worldOf(command);
     if (!world || command.method === 'DOM.describeNode' || !makesValue(command)) return undefined;
-    const objectId = this.#objects.next(world, trail.expect(world, head));
+    const objectId = this.#transport.model.objects.next(world, trail.expect(world, head));
     if (objectId !== null) trail.values.set(name, objectId);
     return world;
   }
 
+  /** The world that a command runs in, or that its object is in. */
+  #worldOf({ params, sessionId }: CdpMessage): World | undefined {
+    const { executionContextId, contextId = executionContextId } = fieldsOf<WorldFields>(params);
+    const session = this.#transport.model.session(sessionId);
+    const [objectId] = referencedObjects({ params });
+    return typeof contextId === 'number' ? session?.worlds.get(contextId) : worldOf(session, objectId);
+  }
+
   #isUtility(command: CdpMessage): boolean {
-    const world = this.#objects.worldOf(command);
+    const world = this.#worldOf(command);
     return world !== undefined && this.#worlds.includes(world);
   }
 

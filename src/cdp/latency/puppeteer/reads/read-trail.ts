@@ -1,8 +1,8 @@
 import { type CdpMessage, fieldsOf } from '../../../message.ts';
+import { objectOf, referencedObjects } from '../../../model/remote-objects.ts';
 import type { World } from '../../../model/session.ts';
 import { type Follower, type HabitKeys, isSame, makesValue, tokenOf } from '../../reads/read-habits.ts';
 import { SentFollowers } from '../../reads/sent-followers.ts';
-import { objectOf, referencedObjects } from '../../remote-objects.ts';
 import { belongsTo, type ReadKind } from './recognised-commands.ts';
 
 /** A command of Puppeteer's, and what it has sent since in the same call. */
