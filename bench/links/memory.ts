@@ -92,7 +92,7 @@ async function connect(side: string, cdpUrl: string): Promise<Browser> {
     ahead: true,
     sharesBrowser: true,
     savings: new Savings(0),
-    byIntent: { onPlace: () => undefined },
+    auto: { onVisit: () => undefined },
     meter: new Meter(),
   });
   return await chromium.connectOverCDP(transport);

@@ -16,7 +16,7 @@ export interface Exposure {
   /** Hosts that every page reaches, and with `<files>` what `file:` pages do; null: none. */
   hosts: NetworkRules | null;
   /** What the test itself goes to, for pages of it. */
-  byIntent: boolean;
+  auto: boolean;
 }
 
 const LOOPBACK = '<loopback>';
@@ -47,11 +47,11 @@ export function parseExposure(text: string): Exposure {
   if (rules.includes(NONE) && rules.length > 1) {
     throw new NetworkRuleError(`the rule "${NONE}" cannot be combined with others`);
   }
-  if (text.trim() === '' || rules.includes(NONE)) return { hosts: null, byIntent: false };
-  const byIntent = rules.includes(AUTO);
+  if (text.trim() === '' || rules.includes(NONE)) return { hosts: null, auto: false };
+  const auto = rules.includes(AUTO);
   const hosts = rules.filter((rule) => rule !== AUTO && rule !== FILES).join(',');
-  if (rules.includes(FILES)) return { hosts: withFiles(parseNetworkRules(hosts)), byIntent };
-  return { hosts: hosts === '' ? null : parseNetworkRules(hosts), byIntent };
+  if (rules.includes(FILES)) return { hosts: withFiles(parseNetworkRules(hosts)), auto };
+  return { hosts: hosts === '' ? null : parseNetworkRules(hosts), auto };
 }
 
 function withFiles({ matches, hostExpressions, urlPatterns }: NetworkRules): NetworkRules {

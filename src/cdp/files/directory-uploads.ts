@@ -95,14 +95,14 @@ export class DirectoryUploads {
     const directories = await directoriesBelow(path);
     if (directories.length === 0) return null;
     const { sessionId: session, browserContextId } = await this.#page.open();
-    const place = posix.join(this.#root, randomUUID());
+    const copy = posix.join(this.#root, randomUUID());
     const wanted: string[] = [];
     for (const directory of directories) {
       const inside = posix.join(basename(path), directory.path);
       for (const name of directory.files) wanted.push(posix.join(inside, name));
       await this.#transport.call('Browser.setDownloadBehavior', {
         behavior: 'allow',
-        downloadPath: posix.join(place, inside),
+        downloadPath: posix.join(copy, inside),
         eventsEnabled: true,
         browserContextId,
       });
@@ -114,7 +114,7 @@ export class DirectoryUploads {
         );
       }
     }
-    const remote = posix.join(place, basename(path));
+    const remote = posix.join(copy, basename(path));
     const there = new Set(await this.#listed(session, remote));
     return { path: remote, renamed: wanted.filter((name) => !there.has(name)) };
   }

@@ -15,7 +15,7 @@ const PIECE_BYTES = 1024 * 1024;
 const BEGIN_MS = 10_000;
 
 interface Offered {
-  place: string;
+  key: string;
   body: DownloadBody;
   timer: NodeJS.Timeout;
 }
@@ -32,7 +32,7 @@ export class LocalDownloads {
   /** @param frameId the frame that has requested it */
   offer(frameId: string | undefined, url: string, body: DownloadBody): void {
     const offered: Offered = {
-      place: placeOf(frameId, url),
+      key: keyOf(frameId, url),
       body,
       timer: setTimeout(() => this.#remove(offered).cancel(), BEGIN_MS),
     };
@@ -42,7 +42,7 @@ export class LocalDownloads {
 
   /** The body of a download that the browser has begun (`Browser.downloadWillBegin`), if it is on this machine. */
   take({ frameId, url }: { frameId?: unknown; url?: unknown }): DownloadBody | undefined {
-    const found = this.#offered.find(({ place }) => place === placeOf(frameId, url));
+    const found = this.#offered.find(({ key }) => key === keyOf(frameId, url));
     return found && this.#remove(found);
   }
 
@@ -79,6 +79,6 @@ export async function writeBody(body: DownloadBody, target: string): Promise<num
   }
 }
 
-function placeOf(frameId: unknown, url: unknown): string {
+function keyOf(frameId: unknown, url: unknown): string {
   return `${frameId} ${String(url).replace(/#.*/, '')}`;
 }

@@ -17,7 +17,7 @@ export interface NetworkOptions {
   /** Hosts that every page reaches. Default: none. */
   proxiedHosts?: ProxiedHosts | undefined;
   /** Set if pages of this machine that the test visits reach it, too. */
-  byIntent?: PolicyEvents | undefined;
+  auto?: PolicyEvents | undefined;
   /** Counts what they send and receive. */
   traffic?: ProxiedTraffic | undefined;
   /** Connects to servers from another machine. Files are not read then. Default: connections start on this machine. */
@@ -38,7 +38,7 @@ const NONE: ProxiedHosts = { matches: () => false, urlPatterns: [], hostExpressi
 
 /** Null if nothing is proxied. Loads the proxy now if it is certainly needed: its libraries take time to load. */
 export async function networkInterceptor(options: NetworkOptions): Promise<NetworkInterceptor | null> {
-  if (!options.proxiedHosts && !options.byIntent) return null;
+  if (!options.proxiedHosts && !options.auto) return null;
   const loaded = options.proxiedHosts ? await loadProxy() : undefined;
   let made: Network | undefined;
   return {
@@ -75,10 +75,10 @@ export class Network implements Interceptor {
       this.policy.begin(target, url);
       this.#proxy?.begin(target);
     });
-    const { proxiedHosts = NONE, byIntent, dial, isClientsProxy = () => false } = options;
+    const { proxiedHosts = NONE, auto, dial, isClientsProxy = () => false } = options;
     this.#proxies = new ContextProxies(isClientsProxy);
     // Files of this machine are not those of the test, if its servers are on another one.
-    this.policy = new NetworkPolicy(transport, proxiedHosts, this.#targets, byIntent, dial === undefined);
+    this.policy = new NetworkPolicy(transport, proxiedHosts, this.#targets, auto, dial === undefined);
     this.#documents = new ProxiedDocuments(transport.model, this.#targets, (target) => this.policy.hostsOf(target));
     this.#binding = new PageBinding(transport, this.#documents);
     this.#proxy = loaded ? this.#make(loaded) : null;
@@ -111,7 +111,7 @@ export class Network implements Interceptor {
 
   /** A script of the test may replace the same functions as ours, which must be there first, even before any visit. */
   #comeFirst({ method, sessionId, params }: CdpMessage): void {
-    if (!this.#options.byIntent || method !== 'Page.addScriptToEvaluateOnNewDocument') return;
+    if (!this.#options.auto || method !== 'Page.addScriptToEvaluateOnNewDocument') return;
     const { source, worldName } = fieldsOf<Protocol.Page.AddScriptToEvaluateOnNewDocumentRequest>(params);
     const target = worldName || !source ? undefined : this.#targets.of(sessionId);
     if (target?.isDocument) void this.#binding.install(target, this.policy.candidates, false);

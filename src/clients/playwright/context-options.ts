@@ -78,7 +78,7 @@ export function assertReachable(
   { clientCertificates = [], proxy }: Pick<BrowserContextOptions, 'clientCertificates' | 'proxy'>,
   { exposeNetwork, relay }: { exposeNetwork: string; relay?: string | undefined },
 ): void {
-  const { hosts, byIntent } = parseExposure(exposeNetwork);
+  const { hosts, auto } = parseExposure(exposeNetwork);
   if (clientCertificates.length > 0 && relay !== undefined) {
     const field = 'newContext.clientCertificates';
     throw new OptionsError(field, `\`${field}\` is not supported through a relay. Remove the option \`relay\`.`);
@@ -87,7 +87,7 @@ export function assertReachable(
     const url = parsedUrl(origin);
     // Playwright rejects it.
     if (!url) continue;
-    if (hosts?.matches(url.href) || (byIntent && isLoopbackHost(url.hostname))) continue;
+    if (hosts?.matches(url.href) || (auto && isLoopbackHost(url.hostname))) continue;
     const field = 'newContext.clientCertificates';
     throw new OptionsError(
       field,
@@ -95,7 +95,7 @@ export function assertReachable(
     );
   }
   const server = proxy ? proxyServer(proxy.server) : null;
-  if (!server || !isLoopbackHost(server.host) || hosts || byIntent) return;
+  if (!server || !isLoopbackHost(server.host) || hosts || auto) return;
   throw new OptionsError(
     'newContext.proxy',
     `\`newContext.proxy\`: a hosted browser cannot reach the proxy ${server.host}:${server.port} of this machine. It is used for hosts that pages reach through this machine: set \`exposeNetwork\`. For all other hosts, set \`session: { proxyUrl }\` to a proxy on the internet.`,

@@ -91,7 +91,7 @@ export class Lease {
     const lookup = await allowedLookup(cdpUrl, this.#config.allowed);
     const meter = message.metering ? new Meter() : undefined;
     const savings = new Savings();
-    const { hosts, byIntent } = withoutFiles(message.exposeNetwork);
+    const { hosts, auto } = withoutFiles(message.exposeNetwork);
     const transport = await openTransport(cdpUrl, {
       lookup,
       timeout: CONNECT_TIMEOUT_MS,
@@ -103,8 +103,8 @@ export class Lease {
       sharesBrowser,
       ...(persistent && { persistent }),
       ...(hosts && { proxiedHosts: hosts }),
-      ...(byIntent && {
-        byIntent: { onPlace: () => undefined, onDenied: (url: string) => this.#send({ type: 'denied', url }) },
+      ...(auto && {
+        auto: { onVisit: () => undefined, onDenied: (url: string) => this.#send({ type: 'denied', url }) },
       }),
       dial: async (host, port) => await connected(this.#streams.dial({ host, port, by: 'page' })),
       onIncompleteUpload: (text) => this.#send({ type: 'notCarried', text }),

@@ -143,7 +143,7 @@ const story = fc.record({
 type Story = typeof story extends fc.Arbitrary<infer One> ? One : never;
 
 const LISTS: Record<string, () => InterceptorOptions> = {
-  'ahead, by intent': () => ({ ...ahead(), byIntent: { onPlace: () => undefined }, meter: new Meter() }),
+  'ahead, auto': () => ({ ...ahead(), auto: { onVisit: () => undefined }, meter: new Meter() }),
   'persistent context': () => ({ ...ahead(), persistent: { clear: true }, meter: new Meter() }),
 };
 

@@ -56,10 +56,10 @@ const test = base.extend<Fixtures>({
   newContext: async ({ start, open }, use) => {
     const { api } = await start();
     await use(async (text = 'auto') => {
-      const { hosts, byIntent }: Exposure = parseExposure(text);
+      const { hosts, auto }: Exposure = parseExposure(text);
       const options = {
         ...(hosts && { proxiedHosts: hosts }),
-        ...(byIntent && { byIntent: { onPlace: () => undefined } }),
+        ...(auto && { auto: { onVisit: () => undefined } }),
       };
       const transport = await open((await api.create()).body.cdpUrl, options);
       return await (await chromium.connectOverCDP(transport)).newContext();

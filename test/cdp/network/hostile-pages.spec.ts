@@ -1,6 +1,6 @@
 import type { BrowserContext, Frame, Page } from '@playwright/test';
+import { expect, pageUrl, test } from '../../support/cdp/auto-fixtures.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
-import { expect, pageUrl, test } from '../../support/cdp/intent-fixtures.ts';
 import { fullLength } from '../../support/property-runs.ts';
 
 /**

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { chromium } from 'playwright-core';
 import { InitiatorHistory, numberOf } from '../../models/cdp/network/initiator-histories.ts';
 import { initiatorHistories } from '../../models/cdp/network/initiator-steps.ts';
+import { test } from '../../support/cdp/auto-fixtures.ts';
 import { startFarChromium } from '../../support/cdp/far-chromium.ts';
-import { test } from '../../support/cdp/intent-fixtures.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 /** How many histories in each browser; each takes about two seconds. */
@@ -26,7 +26,7 @@ for (const [which, flags] of [
     const denied = new Set<number>();
     const note = (url: string) => denied.add(numberOf(url) ?? -1);
     try {
-      const transport = await open(far.cdpUrl, { byIntent: { onPlace: () => undefined, onDenied: note } });
+      const transport = await open(far.cdpUrl, { auto: { onVisit: () => undefined, onDenied: note } });
       const browser = await chromium.connectOverCDP(transport);
       await fc.assert(
         fc.asyncProperty(initiatorHistories, async ({ steps, ...ground }) => {

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Page } from '@playwright/test';
+import { expect, pageUrl, test } from '../../support/cdp/auto-fixtures.ts';
 import { type DevServer, startDevServer } from '../../support/cdp/dev-server.ts';
-import { expect, pageUrl, test } from '../../support/cdp/intent-fixtures.ts';
 
 /**
  * The initiator of a request decides, not the address of the document that sends it; see `initiator-histories.spec.ts`.

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 import fc from 'fast-check';
 import { histories, ProxyHistory, type Step } from '../../models/cdp/network/proxy-histories.ts';
+import { test as autoTest } from '../../support/cdp/auto-fixtures.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
-import { test as intentTest } from '../../support/cdp/intent-fixtures.ts';
 import { test } from '../../support/cdp/proxy-fixtures.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
@@ -21,10 +21,10 @@ test('proxies listed pages and no others, for random pages, frames, workers and 
   await playAll((context, page) => new ProxyHistory(context, page, dev, other), far.browser(), [dev]);
 });
 
-intentTest(
+autoTest(
   'proxies what the test visits for pages from there and no others, in random histories',
   async ({ newContext, own, foreign }) => {
-    const ground = { byIntent: true, hostile: 'evil.example', foreign: 'other.example' };
+    const ground = { auto: true, hostile: 'evil.example', foreign: 'other.example' };
     const browser = (await newContext()).browser();
     await playAll((context, page) => new ProxyHistory(context, page, own, foreign, ground), browser, [own]);
   },

@@ -20,7 +20,7 @@ const WAYS: Readonly<Record<string, TransportOptions>> = {
   local: {},
   loopback: { proxiedHosts: parseNetworkRules('<loopback>') },
   listed: { proxiedHosts: parseNetworkRules('localhost') },
-  auto: { byIntent: { onPlace: () => undefined } },
+  auto: { auto: { onVisit: () => undefined } },
 };
 
 const test = base.extend<object, { ways: Record<string, Way> }>({

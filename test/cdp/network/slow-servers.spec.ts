@@ -6,7 +6,7 @@ import type { TransportOptions } from '../../../src/cdp/pipeline.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { ClientAccount } from '../../models/cdp/client-account.ts';
-import { test as base, expect } from '../../support/cdp/intent-fixtures.ts';
+import { test as base, expect } from '../../support/cdp/auto-fixtures.ts';
 
 /** A test's server that hangs: everything that waits for it ends with its page and is released. */
 
@@ -39,7 +39,7 @@ const ENDS: Record<string, (page: Page, url: string) => Promise<unknown>> = {
 
 const WAYS: Record<string, Partial<TransportOptions>> = {
   listed: { proxiedHosts: parseNetworkRules('localhost') },
-  auto: { byIntent: { onPlace: () => undefined } },
+  auto: { auto: { onVisit: () => undefined } },
 };
 
 const test = base.extend<{ hanging: { url: string; open: Set<ServerResponse> }; how: string }>({
@@ -83,14 +83,10 @@ for (const how of Object.keys(HANGS)) {
     test.use({ how });
 
     for (const [way, options] of Object.entries(WAYS)) {
-      test(`responds to every command when a server hangs ${how}: ${way}`, async ({
-        intentChromium,
-        open,
-        hanging,
-      }) => {
+      test(`responds to every command when a server hangs ${how}: ${way}`, async ({ autoChromium, open, hanging }) => {
         test.slow();
         const account = new ClientAccount();
-        const browser = await chromium.connectOverCDP(counted(await open(intentChromium.cdpUrl, options), account));
+        const browser = await chromium.connectOverCDP(counted(await open(autoChromium.cdpUrl, options), account));
         for (const [end, finish] of Object.entries(ENDS)) {
           const context = await browser.newContext();
           const page = await context.newPage();

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import fc from 'fast-check';
-import { expect, test } from '../../support/cdp/intent-fixtures.ts';
+import { expect, test } from '../../support/cdp/auto-fixtures.ts';
 import { fullLength, propertyRuns } from '../../support/property-runs.ts';
 
 /** The cause of a request does not depend on its body. Under `'auto'`, only requests with a known cause are proxied. */

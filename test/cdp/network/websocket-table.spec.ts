@@ -11,7 +11,7 @@ import { BEHAVIOURS, observeWebSockets } from './websocket-table.ts';
 const WAYS: Readonly<Record<string, TransportOptions>> = {
   local: {},
   loopback: { proxiedHosts: parseNetworkRules('<loopback>') },
-  auto: { byIntent: { onPlace: () => undefined } },
+  auto: { auto: { onVisit: () => undefined } },
 };
 
 type NewContext = (options?: BrowserContextOptions) => Promise<BrowserContext>;

@@ -177,13 +177,13 @@ test('counts the bytes of its pages, and proxies loopback addresses for them', a
   server.closeAllConnections();
 });
 
-for (const how of ['listed', 'by intent'] as const) {
+for (const how of ['listed', 'auto'] as const) {
   test(`applies \`acceptInsecureCerts\` to proxied requests, ${how}`, async ({ start, connectPuppeteer }) => {
     const server = await startDevServer({ secure: true });
     const { api } = await start({});
     const { cdpUrl } = (await api.create()).body;
-    const told = { onPlace: () => undefined, onDenied: () => undefined };
-    const reach = how === 'listed' ? { proxiedHosts: parseNetworkRules('<loopback>') } : { byIntent: told };
+    const told = { onVisit: () => undefined, onDenied: () => undefined };
+    const reach = how === 'listed' ? { proxiedHosts: parseNetworkRules('<loopback>') } : { auto: told };
     const trusting = await connectPuppeteer(cdpUrl, reach, { acceptInsecureCerts: true });
     const page = await trusting.newPage();
     expect((await page.goto(server.url))?.status()).toBe(200);

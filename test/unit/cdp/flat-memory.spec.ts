@@ -99,7 +99,7 @@ test('the heap stays flat over hundreds of tests', async () => {
     ahead: true,
     sharesBrowser: true,
     savings,
-    byIntent: { onPlace: () => undefined },
+    auto: { onVisit: () => undefined },
     meter: new Meter(),
   };
   const connection = new Connection(await interceptorsFor(options));

@@ -33,11 +33,11 @@ function far(): Savings {
 
 const proxiedHosts = () => parseNetworkRules(PROXIED);
 const LISTS: Record<string, () => InterceptorOptions> = {
-  'Playwright, ahead, by intent': () => ({
+  'Playwright, ahead, auto': () => ({
     ahead: true,
     sharesBrowser: true,
     savings: far(),
-    byIntent: { onPlace: () => undefined },
+    auto: { onVisit: () => undefined },
     meter: new Meter(),
   }),
   'Playwright, ahead, listed hosts': () => ({
@@ -51,7 +51,7 @@ const LISTS: Record<string, () => InterceptorOptions> = {
     sharesBrowser: true,
     savings: far(),
     persistent: { clear: true },
-    byIntent: { onPlace: () => undefined },
+    auto: { onVisit: () => undefined },
     meter: new Meter(),
   }),
   'Playwright, plain': () => ({ meter: new Meter() }),
@@ -61,7 +61,7 @@ const LISTS: Record<string, () => InterceptorOptions> = {
     ahead: true,
     sharesBrowser: true,
     savings: far(),
-    byIntent: { onPlace: () => undefined },
+    auto: { onVisit: () => undefined },
     meter: new Meter(),
   }),
 };

@@ -88,7 +88,7 @@ test('places pictures after the interceptors that may open a session on the brow
 test('passes a navigation of Puppeteer on at once, and its response, while the next context is being created', async () => {
   const savings = new Savings(0);
   savings.measured(100);
-  const byIntent = { onPlace: () => undefined, onDenied: () => undefined };
+  const auto = { onVisit: () => undefined, onDenied: () => undefined };
   const client = 'puppeteer';
   const options: InterceptorOptions = {
     client,
@@ -96,7 +96,7 @@ test('passes a navigation of Puppeteer on at once, and its response, while the n
     sharesBrowser: true,
     savings,
     meter: new Meter(),
-    byIntent,
+    auto,
   };
   const [toBrowser, toClient]: [CdpMessage[], CdpMessage[]] = [[], []];
   const list = new InterceptorList(await interceptorsFor(options), {

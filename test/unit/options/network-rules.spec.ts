@@ -133,15 +133,15 @@ test('auto exposes loopback when the suite uses it, and always what the test vis
 });
 
 test('parses a value as hosts, what the test visits, or nothing', () => {
-  for (const none of ['', ' ', 'none', ' none ']) expect(parseExposure(none)).toEqual({ hosts: null, byIntent: false });
-  expect(parseExposure('auto')).toEqual({ hosts: null, byIntent: true });
+  for (const none of ['', ' ', 'none', ' none ']) expect(parseExposure(none)).toEqual({ hosts: null, auto: false });
+  expect(parseExposure('auto')).toEqual({ hosts: null, auto: true });
   const both = parseExposure('*.internal, auto');
-  expect([both.byIntent, both.hosts?.matches('http://a.internal/'), both.hosts?.matches('http://auto/')]).toEqual([
+  expect([both.auto, both.hosts?.matches('http://a.internal/'), both.hosts?.matches('http://auto/')]).toEqual([
     true,
     true,
     false,
   ]);
-  expect(parseExposure('<loopback>').byIntent).toBe(false);
+  expect(parseExposure('<loopback>').auto).toBe(false);
   expect(() => parseHostedOptions({ exposeNetwork: 'none,a.internal' }, 'here')).toThrow('cannot be combined');
 });
 

@@ -38,7 +38,7 @@ export function tokenOf(field: string, value: unknown): string | null {
 /** How a command is identified: by itself, and by its position after the query that its action began with. */
 export interface HabitKeys {
   readonly alone: string;
-  readonly inPlace: string;
+  readonly inAction: string;
 }
 
 /** Which reads the client sends after the response to which command. */
@@ -55,7 +55,7 @@ export class ReadHabits {
   static keysOf({ method, params }: CdpMessage, root: string): HabitKeys {
     const { returnByValue, functionDeclaration } = fieldsOf<Protocol.Runtime.CallFunctionOnRequest>(params);
     const alone = digest(`${method} ${returnByValue} ${[functionDeclaration, ...functionsOf(params)].join('\n')}`);
-    return { alone, inPlace: `${root} ${alone}` };
+    return { alone, inAction: `${root} ${alone}` };
   }
 
   /** Equal for two queries that ask for the same thing in the same way. */
@@ -64,14 +64,14 @@ export class ReadHabits {
   }
 
   /** The followers worth sending: those seen in the same position or, in a new position, anywhere. */
-  followers({ alone, inPlace }: HabitKeys): readonly Follower[] {
-    const list = this.#followers.get(inPlace) ?? this.#followers.get(alone) ?? [];
+  followers({ alone, inAction }: HabitKeys): readonly Follower[] {
+    const list = this.#followers.get(inAction) ?? this.#followers.get(alone) ?? [];
     return list.filter(({ worth }) => worth > 0);
   }
 
   /** The client has got its response to such a command, with or without followers. */
-  meet({ inPlace }: HabitKeys): void {
-    this.#listOf(inPlace);
+  meet({ inAction }: HabitKeys): void {
+    this.#listOf(inAction);
   }
 
   /**
@@ -91,7 +91,7 @@ export class ReadHabits {
     if (!isKnown) return null;
     const result = makesValue({ method, params }) ? digest(`${method} ${template}`) : null;
     const follower = { method, template, result, worth: NEW_WORTH };
-    for (const list of [this.#listOf(keys.alone), this.#listOf(keys.inPlace)]) this.#add(list, follower);
+    for (const list of [this.#listOf(keys.alone), this.#listOf(keys.inAction)]) this.#add(list, follower);
     return follower;
   }
 

@@ -24,8 +24,8 @@ const allCookies = v.looseObject({
 });
 type Cookie = v.InferOutput<typeof allCookies>['cookies'][number];
 
-/** Where a request comes from. */
-interface Place {
+/** The documents that a request comes from. */
+interface Ancestors {
   /** Address of the page; for a page's own document, of that. */
   top: string;
   /** The document that makes the request, and those around it up to the page's. */
@@ -97,14 +97,15 @@ export class RequestCookies {
   async refreshed(paused: PausedRequest, url: string, isStale: boolean): Promise<PausedRequest> {
     const { headers, target } = paused;
     const [name = 'Cookie', header = ''] = Object.entries(headers).find(([each]) => /^cookie$/i.test(each)) ?? [];
-    const place = this.#placeOf(paused);
+    const ancestors = this.#ancestorsOf(paused);
     const hasCredentials = header !== '' || !mayLackCredentials(paused);
     const mayBePartitioned =
-      this.#partitioned.has(target.session.target.contextId) || (place !== null && this.#isCrossSite(place, paused));
+      this.#partitioned.has(target.session.target.contextId) ||
+      (ancestors !== null && this.#isCrossSite(ancestors, paused));
     if (!isStale && !(mayBePartitioned && hasCredentials)) return paused;
     const own = (await this.all(target.session.id))?.filter((cookie) => isFor(cookie, url));
     if (!own) return paused;
-    const unpartitioned = isStale ? this.#fresh(own, header, place, paused) : header;
+    const unpartitioned = isStale ? this.#fresh(own, header, ancestors, paused) : header;
     const partitioned = hasCredentials ? own.filter((cookie) => this.isOfPartition(cookie, paused)) : [];
     const chosen = [unpartitioned, ...partitioned.map(textOf)].filter((text) => text !== '').join('; ');
     const { [name]: _before, ...others } = headers;
@@ -118,10 +119,10 @@ export class RequestCookies {
     if (lines.length === 0) return headers;
     const { target, url } = paused;
     this.#partitioned.add(target.session.target.contextId);
-    const place = this.#placeOf(paused);
-    if (place && (await this.hadCredentials(paused, headers))) {
-      const hasCrossSiteAncestor = this.#isCrossSite(place, paused);
-      const partitionKey = { topLevelSite: place.top, hasCrossSiteAncestor };
+    const ancestors = this.#ancestorsOf(paused);
+    if (ancestors && (await this.hadCredentials(paused, headers))) {
+      const hasCrossSiteAncestor = this.#isCrossSite(ancestors, paused);
+      const partitionKey = { topLevelSite: ancestors.top, hasCrossSiteAncestor };
       for (const { value } of lines) {
         const cookie = cookieToSet(value, url);
         if (!cookie || (hasCrossSiteAncestor && cookie.sameSite !== 'None')) continue;
@@ -144,18 +145,18 @@ export class RequestCookies {
 
   /** Whether a cookie is partitioned, and for requests such as this one. */
   isOfPartition({ partitionKey }: Cookie, paused: PausedRequest): boolean {
-    const place = this.#placeOf(paused);
-    if (!partitionKey || !place) return false;
+    const ancestors = this.#ancestorsOf(paused);
+    if (!partitionKey || !ancestors) return false;
     const { topLevelSite, hasCrossSiteAncestor } = partitionKey;
-    return isWithin(place.top, topLevelSite) && this.#isCrossSite(place, paused) === hasCrossSiteAncestor;
+    return isWithin(ancestors.top, topLevelSite) && this.#isCrossSite(ancestors, paused) === hasCrossSiteAncestor;
   }
 
   /** Whether a request had credentials, by its cookies and its response. @param received headers of the response */
   async hadCredentials(paused: PausedRequest, received: HeaderList): Promise<boolean> {
     if (byLowerCase(paused.headers).cookie !== undefined) return true;
     if (mayLackCredentials(paused) && !headerOf(received, 'access-control-allow-credentials')) return false;
-    const place = this.#placeOf(paused);
-    const isSameSite = place !== null && !this.#isCrossSite(place, paused);
+    const ancestors = this.#ancestorsOf(paused);
+    const isSameSite = ancestors !== null && !this.#isCrossSite(ancestors, paused);
     // It has none of the cookies that it would have with credentials.
     const own = (await this.all(paused.target.session.id))?.filter((cookie) => isFor(cookie, paused.url)) ?? [];
     return !own.some(({ partitionKey, sameSite }) => !partitionKey && (isSameSite || sameSite === 'None'));
@@ -169,9 +170,9 @@ export class RequestCookies {
   }
 
   /** The unpartitioned cookies to send now: those that the browser chose, and new ones that the request may have. */
-  #fresh(own: Cookie[], header: string, place: Place | null, paused: PausedRequest): string {
+  #fresh(own: Cookie[], header: string, ancestors: Ancestors | null, paused: PausedRequest): string {
     const before = new Set(header.split('; ').map((pair) => pair.split('=')[0]));
-    const isSameSite = place !== null && !this.#isCrossSite(place, paused);
+    const isSameSite = ancestors !== null && !this.#isCrossSite(ancestors, paused);
     const mayBeNew = header !== '' || !mayLackCredentials(paused);
     return own
       .filter(({ partitionKey }) => partitionKey === undefined)
@@ -185,13 +186,13 @@ export class RequestCookies {
     return this.#transport.model.session(sessionId)?.target.contextId;
   }
 
-  #isCrossSite({ top, documents }: Place, { url }: PausedRequest): boolean {
+  #isCrossSite({ top, documents }: Ancestors, { url }: PausedRequest): boolean {
     const site = this.siteOf(top);
     return ![url, ...documents].every((each) => isWithin(each, site));
   }
 
   /** Null if a document is unknown. */
-  #placeOf({ frameId, target, isNavigation, url }: PausedRequest): Place | null {
+  #ancestorsOf({ frameId, target, isNavigation, url }: PausedRequest): Ancestors | null {
     const { frames } = this.#transport.model;
     const { session } = target;
     if (!target.isDocument) return { top: session.target.url, documents: [] };

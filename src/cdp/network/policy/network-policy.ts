@@ -6,19 +6,19 @@ import type { ProxiedTarget, ProxiedTargets } from '../proxied-targets.ts';
 import type { PausedRequest } from '../proxy/paused-request.ts';
 import { Initiators } from './initiators.ts';
 import { LOOPBACK, originOf } from './loopback-origin.ts';
-import { placeOf, VisitedPlaces } from './visited-places.ts';
+import { VisitedOrigins, visitedOriginOf } from './visited-origins.ts';
 
 /** Callbacks of a policy that lets the pages that a test visits reach this machine. */
 export interface PolicyEvents {
-  /** Called once per browser context for each origin, or directory of a `file:` page, that is reached by intent. */
-  onPlace(place: string): void;
+  /** Called once per browser context for each origin, or directory of a `file:` page, that the test visits. */
+  onVisit(origin: string): void;
   /** Called for each address on this machine that another page has requested without permission. */
   onDenied?(url: string): void;
 }
 
 /** What a browser context reaches. */
 interface Reach {
-  places: VisitedPlaces;
+  visited: VisitedOrigins;
   hosts: ProxiedHosts;
 }
 
@@ -57,7 +57,7 @@ export class NetworkPolicy {
     this.#events = events;
     const isOwn = (contextId: string | undefined, url: string) => {
       const reach = this.#reaches.get(contextId);
-      return reach !== undefined && (LOOPBACK.matches(originOf(url) ?? '') || reach.places.has(url));
+      return reach !== undefined && (LOOPBACK.matches(originOf(url) ?? '') || reach.visited.has(url));
     };
     if (events) this.#initiators = new Initiators(transport, isOwn);
   }
@@ -85,19 +85,19 @@ export class NetworkPolicy {
     if (!this.#events || method !== 'Page.navigate') return null;
     const { url } = fieldsOf<Protocol.Page.NavigateRequest>(params);
     const target = this.#targets.of(sessionId);
-    const place = placeOf(url);
-    const isFile = place?.startsWith('file:') === true;
+    const origin = visitedOriginOf(url);
+    const isFile = origin?.startsWith('file:') === true;
     if (
-      place === null ||
+      origin === null ||
       !target ||
       (isFile ? !this.#hasFiles || this.#listed.matches(String(url)) : this.#listsLoopback)
     )
       return null;
     const { contextId } = target.session.target;
     const before = this.#reaches.get(contextId);
-    const { places } = before ?? { places: new VisitedPlaces() };
-    if (!this.#note(places, place) || (before && !isFile)) return null;
-    this.#reaches.set(contextId, { places, hosts: this.#hostsWith(places) });
+    const { visited } = before ?? { visited: new VisitedOrigins() };
+    if (!this.#note(visited, origin) || (before && !isFile)) return null;
+    this.#reaches.set(contextId, { visited, hosts: this.#hostsWith(visited) });
     return target;
   }
 
@@ -126,15 +126,15 @@ export class NetworkPolicy {
    * @param url where the request goes: the test may send it elsewhere than the page asked
    */
   async allows(paused: PausedRequest, url: string): Promise<boolean> {
-    const places = this.#placesFor(paused);
+    const visited = this.#visitedFor(paused);
     if (this.#listed.matches(url)) {
       // It may redirect to a server that is not listed.
-      if (places) void this.#initiators?.of(paused);
+      if (visited) void this.#initiators?.of(paused);
       return true;
     }
-    if (!places || !this.#initiators) return false;
+    if (!visited || !this.#initiators) return false;
     const isAllowed = (await this.#initiators.of(paused)) !== 'foreign';
-    if (isAllowed) this.#note(places, originOf(url));
+    if (isAllowed) this.#note(visited, originOf(url));
     // The request of a closed page needs no report.
     else if (this.#targets.get(paused.target.session.id)) this.#events?.onDenied?.(url);
     return isAllowed;
@@ -142,7 +142,7 @@ export class NetworkPolicy {
 
   /** The test redirects a paused request: the next request has the same initiator. */
   noteRedirected(paused: PausedRequest, location: string): void {
-    if (!this.#placesFor(paused)) return;
+    if (!this.#visitedFor(paused)) return;
     void this.#initiators?.of(paused);
     this.#initiators?.noteRedirect(paused, location);
   }
@@ -152,8 +152,8 @@ export class NetworkPolicy {
     this.#initiators?.noteRedirect(paused, location);
   }
 
-  #placesFor({ target }: PausedRequest): VisitedPlaces | undefined {
-    return this.#reaches.get(target.session.target.contextId)?.places;
+  #visitedFor({ target }: PausedRequest): VisitedOrigins | undefined {
+    return this.#reaches.get(target.session.target.contextId)?.visited;
   }
 
   /** Whether every page reaches all of loopback, so that visits change nothing. */
@@ -161,22 +161,22 @@ export class NetworkPolicy {
     return LOOPBACK.urlPatterns.every((pattern) => this.#listed.urlPatterns.includes(pattern));
   }
 
-  #hostsWith(places: VisitedPlaces): ProxiedHosts {
+  #hostsWith(visited: VisitedOrigins): ProxiedHosts {
     const all = [this.#listed, LOOPBACK];
     return {
-      matches: (url) => all.some((hosts) => hosts.matches(url)) || places.has(url),
+      matches: (url) => all.some((hosts) => hosts.matches(url)) || visited.has(url),
       urlPatterns: [
         ...all.flatMap(({ urlPatterns }) => urlPatterns),
-        ...(places.directories.length > 0 ? [ALL_FILES] : []),
+        ...(visited.directories.length > 0 ? [ALL_FILES] : []),
       ],
       hostExpressions: all.flatMap(({ hostExpressions }) => hostExpressions),
     };
   }
 
-  /** Returns whether a place is new. */
-  #note(places: VisitedPlaces, place: string | null): boolean {
-    const isNew = place !== null && places.add(place);
-    if (isNew) this.#events?.onPlace(place);
+  /** Returns whether it is new. */
+  #note(visited: VisitedOrigins, origin: string | null): boolean {
+    const isNew = origin !== null && visited.add(origin);
+    if (isNew) this.#events?.onVisit(origin);
     return isNew;
   }
 }

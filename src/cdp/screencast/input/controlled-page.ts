@@ -139,23 +139,23 @@ export class ControlledPage {
 
 /** The browser's event for what a person does with the mouse. */
 function mouseEvent(input: PointerInput, size: PageSize): Protocol.Input.DispatchMouseEventRequest {
-  const place = {
+  const position = {
     x: pixel(input.x, size.width),
     y: pixel(input.y, size.height),
     modifiers: modifierBits(input.modifiers),
   };
-  if (input.kind === 'wheel') return { type: 'mouseWheel', deltaX: input.deltaX, deltaY: input.deltaY, ...place };
+  if (input.kind === 'wheel') return { type: 'mouseWheel', deltaX: input.deltaX, deltaY: input.deltaY, ...position };
   const { type, button, buttons, clickCount } = input;
   return {
     type: TYPES[type],
     button: (type === 'move' ? PRESSED.find((_, bit) => (buttons & (1 << bit)) !== 0) : BUTTONS[button]) ?? 'none',
     buttons,
     clickCount: type === 'move' ? 0 : clickCount,
-    ...place,
+    ...position,
   };
 }
 
-/** A place within the page. */
+/** A position within the page. */
 function pixel(fraction: number, length: number): number {
   return Math.min(Math.max(fraction, 0) * length, Math.max(0, length - 1));
 }

@@ -44,7 +44,7 @@ export class ExposedServers {
   observe(text: string): void {
     const request = FETCH.exec(text)?.[1];
     if (request !== undefined) this.#requests.add(request);
-    if (!this.#exposure.byIntent || !VISITS.test(text)) return;
+    if (!this.#exposure.auto || !VISITS.test(text)) return;
     const message = v.safeParse(visit, JSON.parse(text));
     if (!message.success) return;
     const { url, baseURL } = message.output.params;

@@ -1,7 +1,7 @@
 import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
 import { Savings } from '../../../cdp/latency/savings.ts';
 import { Meter } from '../../../cdp/metering/meter.ts';
-import { VisitedPlaces } from '../../../cdp/network/policy/visited-places.ts';
+import { VisitedOrigins } from '../../../cdp/network/policy/visited-origins.ts';
 import { ProxiedTraffic } from '../../../cdp/network/proxied-traffic.ts';
 import type { Client } from '../../../cdp/pipeline.ts';
 import { Screencast } from '../../../cdp/screencast/screencast.ts';
@@ -115,7 +115,7 @@ export async function connectThrough<Browser>(
       note: options.onNote,
       closed: transport.closed,
       requestFailed: (url, error) => {
-        const text = unreachableText(url, error, { byIntent: exposure.byIntent, wasProxied });
+        const text = unreachableText(url, error, { auto: exposure.auto, wasProxied });
         if (text !== null) reportUnreachable(options, text);
       },
       ...figures,
@@ -139,7 +139,7 @@ async function openFor<Browser>(
   const meter = options.metering ? new Meter() : undefined;
   const savings = new Savings();
   const health = new BrowserHealth();
-  const places = new VisitedPlaces();
+  const visited = new VisitedOrigins();
   const denied = new Set<string>();
   const traffic = new ProxiedTraffic();
   const transport = await openTransport(cdpUrl, {
@@ -156,9 +156,9 @@ async function openFor<Browser>(
     ...(client === 'playwright' && mode.persistent && { persistent: { clear: mode.clear } }),
     ...(isOwnProxy && { isClientsProxy: isOwnProxy }),
     ...(exposure.hosts && { proxiedHosts: exposure.hosts }),
-    ...(exposure.byIntent && {
-      byIntent: {
-        onPlace: (place: string) => void places.add(place),
+    ...(exposure.auto && {
+      auto: {
+        onVisit: (origin: string) => void visited.add(origin),
         onDenied: (url: string) => {
           if (denied.size < MAX_DENIED) denied.add(url);
         },
@@ -175,9 +175,9 @@ async function openFor<Browser>(
       commands: () => transport.commands,
       distance: () => ({ roundTripMs: savings.roundTripMs, savedMs: savings.savedMs }),
       proxiedBytes: () => traffic.total(),
-      carriedOrigins: () => [...places.origins, ...places.directories],
+      carriedOrigins: () => [...visited.origins, ...visited.directories],
     },
-    wasProxied: (url) => exposure.hosts?.matches(url) || (places.has(url) && !denied.has(withoutFragment(url))),
+    wasProxied: (url) => exposure.hosts?.matches(url) || (visited.has(url) && !denied.has(withoutFragment(url))),
   };
 }
 

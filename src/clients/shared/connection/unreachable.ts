@@ -6,7 +6,7 @@ import { printable } from '../../../printable.ts';
 /** Which servers and files of this machine pages reach. */
 export interface ExposedNetwork {
   /** Whether addresses that the test navigates to are proxied (`auto`). */
-  byIntent: boolean;
+  auto: boolean;
   wasProxied(url: string): boolean;
 }
 
@@ -34,19 +34,19 @@ export function unreachableError(texts: Iterable<string>): PoolwrightError {
   return withoutStack(new PoolwrightError('NOT_CARRIED', Array.from(texts, printable).join('\n')));
 }
 
-function ofServer({ origin, host }: URL, { byIntent }: ExposedNetwork): string {
-  if (!byIntent) {
+function ofServer({ origin, host }: URL, { auto }: ExposedNetwork): string {
+  if (!auto) {
     return `${origin} was not reached: a hosted browser reaches servers of this machine only through it. To allow this, set \`exposeNetwork: '<loopback>'\`.`;
   }
   return `${origin} was not reached: a page or redirect from elsewhere requested it. A hosted browser reaches servers of this machine only for pages of this machine that the test navigates to (\`page.goto\`). To allow this, set \`exposeNetwork: 'auto,${host}'\`.`;
 }
 
-function ofProxy({ origin, host }: URL, { byIntent }: ExposedNetwork): string {
-  return `${origin} was not reached: the proxy of its context does not respond. A hosted browser uses a proxy on this machine only for hosts that it reaches through this machine. If it is such a proxy, set \`exposeNetwork: '${byIntent ? 'auto,' : ''}${host}'\`.`;
+function ofProxy({ origin, host }: URL, { auto }: ExposedNetwork): string {
+  return `${origin} was not reached: the proxy of its context does not respond. A hosted browser uses a proxy on this machine only for hosts that it reaches through this machine. If it is such a proxy, set \`exposeNetwork: '${auto ? 'auto,' : ''}${host}'\`.`;
 }
 
-function ofFile(url: string, { byIntent }: ExposedNetwork): string {
-  if (!byIntent) {
+function ofFile(url: string, { auto }: ExposedNetwork): string {
+  if (!auto) {
     return `${url} was not read: a hosted browser has another disk. To read this machine's file, set \`exposeNetwork: '<files>'\`.`;
   }
   return `${url} was not read: a hosted browser can only read files of this machine from the directory of a file that the test navigates to (\`page.goto\`). To expose all files, set \`exposeNetwork: 'auto,<files>'\`.`;

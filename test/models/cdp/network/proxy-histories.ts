@@ -102,7 +102,7 @@ const ICON = '<link rel=icon href=data:,>';
 /** How a history's pages reach the listed server, and where the other servers are. */
 export interface Ground {
   /** The server is not listed, but the proxy serves the pages that the test opens. */
-  byIntent: boolean;
+  auto: boolean;
   hostile: string;
   foreign: string;
 }
@@ -125,7 +125,7 @@ export class ProxyHistory {
     page: Page,
     listed: DevServer,
     others: DevServer,
-    ground: Ground = { byIntent: false, hostile: 'evil.listed.localhost', foreign: 'localhost' },
+    ground: Ground = { auto: false, hostile: 'evil.listed.localhost', foreign: 'localhost' },
   ) {
     this.#context = context;
     this.#page = page;
@@ -160,7 +160,7 @@ export class ProxyHistory {
     expectSame('WebSockets', upgrades.length, this.#sockets);
     const written = requests.filter(({ headers }) => headers['x-stolen'] !== undefined);
     expectSame('requests that need a leave that was not given', written, []);
-    if (!this.#ground.byIntent) return;
+    if (!this.#ground.auto) return;
     const foreign = requests.filter(({ headers }) => /\/\/(evil|other)\./.test(`${headers.origin} ${headers.referer}`));
     expectSame(
       'requests of pages that are from elsewhere',
@@ -217,8 +217,8 @@ export class ProxyHistory {
   }
 
   async #popup(place: Place): Promise<void> {
-    // With `byIntent`, a page of another server cannot open a page of the listed one.
-    const leads = place !== 'listed' || this.#place === 'listed' || !this.#ground.byIntent;
+    // With `auto`, a page of another server cannot open a page of the listed one.
+    const leads = place !== 'listed' || this.#place === 'listed' || !this.#ground.auto;
     if (!this.#place || !leads) return;
     const opened = this.#context.waitForEvent('page');
     await this.#page.evaluate(`void open(${JSON.stringify(this.#urlOf(place))})`);

@@ -6,9 +6,9 @@ import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
 
 /** An on-demand proxy; the test plays both Playwright and the browser. */
 function aLink() {
-  const [toBrowser, toClient, places]: [CdpMessage[], CdpMessage[], string[]] = [[], [], []];
+  const [toBrowser, toClient, visited]: [CdpMessage[], CdpMessage[], string[]] = [[], [], []];
   const list = new InterceptorList(
-    [(link) => new Network(link, { byIntent: { onPlace: (place) => places.push(place) } })],
+    [(link) => new Network(link, { auto: { onVisit: (origin) => visited.push(origin) } })],
     {
       toBrowser: (command) => {
         toBrowser.push(command);
@@ -28,7 +28,7 @@ function aLink() {
     });
   const methods = (sessionId: string) =>
     toBrowser.filter((command) => command.sessionId === sessionId).map(({ method }) => method);
-  return { list, toBrowser, toClient, places, attach, methods };
+  return { list, toBrowser, toClient, visited, attach, methods };
 }
 
 const navigate = (id: number, sessionId: string, url: string) => ({
@@ -39,7 +39,7 @@ const navigate = (id: number, sessionId: string, url: string) => ({
 });
 
 test('sends the browser nothing until the test navigates to this machine', () => {
-  const { list, toBrowser, toClient, places, attach } = aLink();
+  const { list, toBrowser, toClient, visited, attach } = aLink();
   attach('s1', 'c1');
   const commands = [
     navigate(1, 's1', 'https://example.com/'),
@@ -52,7 +52,7 @@ test('sends the browser nothing until the test navigates to this machine', () =>
   const paused = { method: 'Fetch.requestPaused', sessionId: 's1', params: { requestId: 'r' } };
   list.message(paused);
   expect(toClient.at(-1)).toBe(paused);
-  expect(places).toEqual([]);
+  expect(visited).toEqual([]);
 });
 
 test("comes before the test's scripts, which may replace the same functions", async () => {
@@ -79,14 +79,14 @@ test("comes before the test's scripts, which may replace the same functions", as
 });
 
 test('configures the browser first, in that context only, and continues the navigation with its own ID', async () => {
-  const { list, toBrowser, toClient, places, attach, methods } = aLink();
+  const { list, toBrowser, toClient, visited, attach, methods } = aLink();
   attach('s1', 'c1');
   attach('s2', 'c1');
   attach('other', 'c2');
   list.command(navigate(7, 's1', 'http://localhost:4173/a'));
   expect(toBrowser).toEqual([]);
   await expect.poll(() => methods('s1').at(-1)).toBe('Page.navigate');
-  expect(places).toEqual(['http://localhost:4173']);
+  expect(visited).toEqual(['http://localhost:4173']);
   expect(methods('s1').filter((method) => /addBinding|addScript|Fetch/.test(method ?? ''))).toEqual([
     'Fetch.enable',
     'Runtime.addBinding',

@@ -1,14 +1,14 @@
 import { expect, test } from '@playwright/test';
 import { isFile } from '../../../../src/cdp/network/files/is-file.ts';
 import { directoryPage } from '../../../../src/cdp/network/files/proxied-files.ts';
-import { placeOf, VisitedPlaces } from '../../../../src/cdp/network/policy/visited-places.ts';
+import { VisitedOrigins, visitedOriginOf } from '../../../../src/cdp/network/policy/visited-origins.ts';
 
 /** What a runner on Windows proxies; the drives named here do not exist. */
 
 test('exposes the directory of a page on a drive, but only the page itself at the root of a drive', () => {
-  expect(placeOf('file:///C:/site/a%20b/page.html#x')).toBe('file:///C:/site/a%20b/');
-  expect(placeOf('file:///C:/page.html')).toBe('file:///C:/page.html');
-  expect(placeOf('file:///c:/page.html')).toBe('file:///C:/page.html');
+  expect(visitedOriginOf('file:///C:/site/a%20b/page.html#x')).toBe('file:///C:/site/a%20b/');
+  expect(visitedOriginOf('file:///C:/page.html')).toBe('file:///C:/page.html');
+  expect(visitedOriginOf('file:///c:/page.html')).toBe('file:///C:/page.html');
 });
 
 test('finds the path that Chromium reports, however a test writes it', () => {
@@ -19,17 +19,17 @@ test('finds the path that Chromium reports, however a test writes it', () => {
     'file://C:\\site\\a.html',
     'file:///c:\\site\\a.html',
   ]) {
-    expect(placeOf(url), url).toBe(reported);
+    expect(visitedOriginOf(url), url).toBe(reported);
   }
-  const places = new VisitedPlaces();
-  places.add(reported);
-  expect(places.has('file:///c:/site/b.css')).toBe(true);
-  expect(places.has('file:///C:/site/b.css')).toBe(true);
+  const visited = new VisitedOrigins();
+  visited.add(reported);
+  expect(visited.has('file:///c:/site/b.css')).toBe(true);
+  expect(visited.has('file:///C:/site/b.css')).toBe(true);
 });
 
 test('exposes nothing outside', () => {
-  const places = new VisitedPlaces();
-  places.add('file:///C:/site/');
+  const visited = new VisitedOrigins();
+  visited.add('file:///C:/site/');
   for (const url of [
     'file:///D:/site/a.html',
     'file:///C:/sites/a.html',
@@ -39,9 +39,9 @@ test('exposes nothing outside', () => {
     'file://server/C:/site/a.html', // a share: `\\server\C:\site`
     'file:////server/share/a.html',
   ]) {
-    expect(places.has(url), url).toBe(false);
+    expect(visited.has(url), url).toBe(false);
   }
-  expect(placeOf('file://server/share/page.html')).toBeNull();
+  expect(visitedOriginOf('file://server/share/page.html')).toBeNull();
   expect(isFile('file://server/share/page.html')).toBe(false);
   expect(isFile('file:///C:/page.html')).toBe(true);
 });

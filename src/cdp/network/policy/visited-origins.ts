@@ -5,37 +5,37 @@ import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { loopbackOrigin, originOf } from './loopback-origin.ts';
 
 /**
- * Places on this machine that a test or a page that it visited has reached, see {@link placeOf}: origins, and
+ * What a test, or a page that it visited, has reached on this machine, see {@link visitedOriginOf}: origins, and
  * directories of `file:` pages.
  */
-export class VisitedPlaces {
-  readonly #places = new Set<string>();
+export class VisitedOrigins {
+  readonly #visited = new Set<string>();
 
   get origins(): string[] {
-    return [...this.#places].filter((place) => !place.startsWith('file:'));
+    return [...this.#visited].filter((origin) => !origin.startsWith('file:'));
   }
 
   get directories(): string[] {
-    return [...this.#places].filter((place) => place.startsWith('file:'));
+    return [...this.#visited].filter((origin) => origin.startsWith('file:'));
   }
 
-  /** Returns whether the place is new. */
-  add(place: string): boolean {
-    if (this.#places.has(place)) return false;
-    this.#places.add(place);
+  /** Returns whether it is new. */
+  add(origin: string): boolean {
+    if (this.#visited.has(origin)) return false;
+    this.#visited.add(origin);
     return true;
   }
 
   /** Whether an address is in one of them. */
   has(url: string): boolean {
-    if (!url.startsWith('file:')) return this.#places.has(originOf(url.replace(/^ws/, 'http')) ?? '');
+    if (!url.startsWith('file:')) return this.#visited.has(originOf(url.replace(/^ws/, 'http')) ?? '');
     const file = withDriveLetter(withoutFragment(url));
     return this.directories.some((directory) => file.startsWith(directory));
   }
 }
 
-/** The place of this machine that a page is from: its origin, or its directory; null if it is from elsewhere. */
-export function placeOf(url: unknown): string | null {
+/** The origin of a page from this machine, or the directory of a `file:` page; null for a page from elsewhere. */
+export function visitedOriginOf(url: unknown): string | null {
   const parsed = typeof url === 'string' ? parsedUrl(url) : null;
   if (!parsed) return null;
   const { protocol, host, href } = parsed;

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import type { Page } from '@playwright/test';
+import { expect, pageUrl, test } from '../../support/cdp/auto-fixtures.ts';
 import { startDevServer } from '../../support/cdp/dev-server.ts';
-import { expect, pageUrl, test } from '../../support/cdp/intent-fixtures.ts';
 
 /** Servers that the test's own code visits are proxied; see `hostile-pages.spec.ts` for pages that get nothing. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { contentTypeOf } from '../../../../src/cdp/network/files/content-types.ts';
-import { placeOf, VisitedPlaces } from '../../../../src/cdp/network/policy/visited-places.ts';
+import { VisitedOrigins, visitedOriginOf } from '../../../../src/cdp/network/policy/visited-origins.ts';
 
 const cases: [name: string, content: string | Buffer, type: string][] = [
   ['a.html', 'x', 'text/html'],
@@ -24,9 +24,9 @@ for (const [name, content, type] of cases) {
 }
 
 test('finds what is exposed when a test navigates to an address', () => {
-  expect(placeOf('http://localhost:3000/a?b#c')).toBe('http://localhost:3000');
+  expect(visitedOriginOf('http://localhost:3000/a?b#c')).toBe('http://localhost:3000');
   for (const host of ['127.0.0.1', '127.8.0.1', '[::1]', '0.0.0.0', 'app.localhost', 'localhost']) {
-    expect(placeOf(`https://${host}:8443/`)).toBe(`https://${host}:8443`);
+    expect(visitedOriginOf(`https://${host}:8443/`)).toBe(`https://${host}:8443`);
   }
   for (const url of [
     'http://example.com/',
@@ -42,18 +42,18 @@ test('finds what is exposed when a test navigates to an address', () => {
     5,
     undefined,
   ]) {
-    expect(placeOf(url), String(url)).toBeNull();
+    expect(visitedOriginOf(url), String(url)).toBeNull();
   }
-  expect(placeOf('file:///no/such%20folder/page.html?a/b#c/d')).toBe('file:///no/such%20folder/');
-  expect(placeOf('file:///no/such/../page.html')).toBe('file:///no/');
-  expect(placeOf('file:///page.html')).toBe('file:///page.html');
+  expect(visitedOriginOf('file:///no/such%20folder/page.html?a/b#c/d')).toBe('file:///no/such%20folder/');
+  expect(visitedOriginOf('file:///no/such/../page.html')).toBe('file:///no/');
+  expect(visitedOriginOf('file:///page.html')).toBe('file:///page.html');
 });
 
 test('finds whether an address is exposed', () => {
-  const places = new VisitedPlaces();
-  expect(places.add('http://localhost:3000')).toBe(true);
-  expect(places.add('http://localhost:3000')).toBe(false);
-  expect(places.add('file:///a/b/')).toBe(true);
+  const visited = new VisitedOrigins();
+  expect(visited.add('http://localhost:3000')).toBe(true);
+  expect(visited.add('http://localhost:3000')).toBe(false);
+  expect(visited.add('file:///a/b/')).toBe(true);
   for (const url of [
     'http://localhost:3000/x',
     'ws://localhost:3000/x',
@@ -61,7 +61,7 @@ test('finds whether an address is exposed', () => {
     'file:///a/b/c/d.html?x',
     'file:///a/b/%2e%2e/b/c',
   ]) {
-    expect(places.has(url), url).toBe(true);
+    expect(visited.has(url), url).toBe(true);
   }
   for (const url of [
     'https://localhost:3000/',
@@ -79,6 +79,6 @@ test('finds whether an address is exposed', () => {
     'about:blank',
     '',
   ]) {
-    expect(places.has(url), url).toBe(false);
+    expect(visited.has(url), url).toBe(false);
   }
 });

@@ -6,7 +6,7 @@ import { type DevServer, startDevServer } from './dev-server.ts';
 import { type FarChromium, startFarChromium } from './far-chromium.ts';
 import { test as base } from './fixtures.ts';
 
-interface IntentFixtures {
+interface AutoFixtures {
   /** The suite's own server, on `localhost`: the browser cannot reach it directly. */
   own: DevServer;
   /** Another server of the suite. */
@@ -23,7 +23,7 @@ interface IntentFixtures {
   newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>;
 }
 
-export const test = base.extend<IntentFixtures, { intentChromium: FarChromium }>({
+export const test = base.extend<AutoFixtures, { autoChromium: FarChromium }>({
   own: async ({}, use) => {
     const server = await startDevServer();
     await use(server);
@@ -42,7 +42,7 @@ export const test = base.extend<IntentFixtures, { intentChromium: FarChromium }>
   origins: async ({}, use) => use([]),
   denied: async ({}, use) => use([]),
   listed: ['', { option: true }],
-  intentChromium: [
+  autoChromium: [
     async ({}, use) => {
       const browser = await startFarChromium(['localhost', '127.*', '*.localhost', hostname()], ['*.example']);
       await use(browser);
@@ -50,10 +50,10 @@ export const test = base.extend<IntentFixtures, { intentChromium: FarChromium }>
     },
     { scope: 'worker' },
   ],
-  newContext: async ({ intentChromium, open, origins, denied, listed }, use) => {
-    const transport = await open(intentChromium.cdpUrl, {
+  newContext: async ({ autoChromium, open, origins, denied, listed }, use) => {
+    const transport = await open(autoChromium.cdpUrl, {
       ...(listed && { proxiedHosts: parseNetworkRules(listed) }),
-      byIntent: { onPlace: (place) => origins.push(place), onDenied: (url) => denied.push(url) },
+      auto: { onVisit: (origin) => origins.push(origin), onDenied: (url) => denied.push(url) },
     });
     const browser = await chromium.connectOverCDP(transport);
     await use(async (options) => await browser.newContext(options));
