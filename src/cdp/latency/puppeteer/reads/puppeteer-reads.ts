@@ -1,29 +1,22 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../../../message.ts';
-import { Attached, PerSession } from '../../../model/per-session.ts';
+import { Attached } from '../../../model/per-session.ts';
 import { referencedObjects, worldOf } from '../../../model/remote-objects.ts';
 import type { World } from '../../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../../transport/interceptor.ts';
 import { commandKey, PipelinedCommands } from '../../pipelined-commands.ts';
 import { type Follower, makesValue, ReadHabits, tokenOf } from '../../reads/read-habits.ts';
+import { ReadTrails, valueIn } from '../../reads/read-trail.ts';
 import type { Savings } from '../../savings.ts';
-import { UtilityWorlds } from '../../utility-worlds.ts';
-import { ReadTrail, valueIn } from './read-trail.ts';
+import { CallTrail } from './call-trail.ts';
 import { isIdentity, isLasting, isSetUp, type ReadKind, readOf } from './recognised-commands.ts';
 
 type WorldFields = Protocol.Runtime.EvaluateRequest & Protocol.Runtime.CallFunctionOnRequest;
 
 /** Commands that change nothing in a document, so that earlier reads stay valid. */
 const HARMLESS = /^(?:Network|Fetch|Log|Target|IO|Performance)\./;
-/** Events after which earlier reads of a document may be invalid. */
-const INVALIDATING_EVENTS = /^(?:Page\.javascriptDialogOpening|Debugger\.paused|Inspector\.targetCrashed|Target\..*)$/;
 /** The first query in a document has seven followers. */
 const MAX_FOLLOWERS = 16;
-
-/** What Puppeteer is doing in a session. */
-interface SessionState {
-  trail?: ReadTrail | undefined;
-}
 
 /**
  * Sends Puppeteer's reads directly after the command that they follow, as learned from Puppeteer: with the IDs that
@@ -45,41 +38,36 @@ export class PuppeteerReads implements Interceptor {
   readonly #reads: PipelinedCommands;
   /** The set-up of a document, and nodes of objects: what is valid as long as the document is. */
   readonly #lasting: PipelinedCommands;
-  readonly #worlds: UtilityWorlds;
   readonly #habits = new ReadHabits(MAX_FOLLOWERS);
+  readonly #trails: ReadTrails<CallTrail>;
   /** The nodes of objects that Puppeteer has got, see {@link tokenOf}: they never change. */
   readonly #nodes = new Attached<World, Map<string, string>>(() => new Map());
-  readonly #sessions: PerSession<SessionState>;
 
   constructor(transport: InterceptorTransport, savings: Savings) {
     this.#transport = transport;
     this.#savings = savings;
     this.#reads = new PipelinedCommands(transport, savings);
     this.#lasting = new PipelinedCommands(transport, savings, { isUsable: isLasting });
-    this.#worlds = new UtilityWorlds(transport.model);
-    this.#sessions = new PerSession(transport.model, () => ({}));
+    this.#trails = new ReadTrails(transport, savings, this.#reads, this.#habits);
     transport.model.onWorldEnd(({ session: { id } }) => {
-      this.#end(id);
+      this.#trails.end(id);
       this.#lasting.drop((of) => of === id);
     });
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
-    if (this.#isOff) return command;
+    if (!this.#trails.observe(command)) return command;
     const { id, method = '', sessionId } = command;
-    const state = this.#worlds.has(sessionId) ? this.#sessions.of(sessionId) : undefined;
-    if (sessionId === undefined || !state) return command;
-    this.#worlds.onCommand(command);
     if (method === 'Runtime.releaseObject') return this.#release(command);
     if (HARMLESS.test(method)) return command;
-    const { trail } = state;
+    const trail = this.#trails.in(sessionId);
     const kind = readOf(command, this.#isUtility(command));
     const isNext = trail && (kind ? trail.includes(command, kind) : this.#isSetUp(command));
     const follower = isNext ? this.#habits.observe(trail.keys, command, trail.names) : null;
     const key = commandKey(command);
     if (!isNext || !follower) {
-      this.#end(sessionId);
-      this.#begin(command, state, kind);
+      this.#trails.end(sessionId);
+      this.#begin(command, kind);
       return this.#lasting.ask(key, command) ? null : command;
     }
     trail.asked(follower, id, kind);
@@ -90,24 +78,15 @@ export class PuppeteerReads implements Interceptor {
   }
 
   onMessage(message: CdpMessage): CdpMessage | null {
-    if (this.#isOff) return message;
-    const { id, method = '', sessionId } = message;
-    if (id === undefined) {
-      if (sessionId !== undefined && INVALIDATING_EVENTS.test(method)) this.#end(sessionId);
-      return message;
-    }
+    if (this.#trails.areOff && this.#lasting.isIdle) return message;
+    if (message.id === undefined) this.#trails.onEvent(message);
     const set = this.#lasting.onMessage(message);
     const passed = set && this.#reads.onMessage(set);
-    const state = this.#sessions.of(sessionId);
-    if (passed?.id === undefined || !state?.trail) return passed;
-    state.trail.responded(passed.id, passed);
-    this.#sendFollowers(state.trail, state);
+    const trail = this.#trails.in(message.sessionId);
+    if (passed?.id === undefined || !trail) return passed;
+    trail.responded(passed.id, passed);
+    this.#sendFollowers(trail);
     return passed;
-  }
-
-  /** Nothing will be sent early, so that nothing has to be learned. */
-  get #isOff(): boolean {
-    return this.#savings.isNear && this.#reads.isIdle && this.#lasting.isIdle;
   }
 
   /** The world's document may be gone by then, or the object: Puppeteer takes no notice. */
@@ -122,32 +101,30 @@ export class PuppeteerReads implements Interceptor {
     return null;
   }
 
-  #begin(command: CdpMessage, state: SessionState, kind: ReadKind | null): void {
+  #begin(command: CdpMessage, kind: ReadKind | null): void {
     const { method, sessionId = '' } = command;
     const world = this.#worldOf(command);
     const isUtility = this.#isUtility(command);
     if (!world || !(kind || this.#isSetUp(command) || (method === 'Runtime.callFunctionOn' && isUtility))) return;
     const worlds = [...world.session.worlds.values()].filter(({ frameId }) => frameId === world.frameId);
     const main = worlds.find(({ isDefault }) => isDefault);
-    const utility = worlds.find((each) => this.#worlds.includes(each));
+    const utility = worlds.find((each) => this.#trails.worlds.includes(each));
     // What follows depends on whether the object is one of the test's.
     const keys = ReadHabits.keysOf(command, `${isUtility} ${ReadHabits.rootOf(command)}`);
     const known = { main: `world ${main?.id}`, utility: `world ${utility?.id}` };
-    const trail = new ReadTrail(command, kind ?? 'other', sessionId, keys, known);
-    state.trail = trail;
+    const trail = new CallTrail(command, kind, keys, known);
     const node = kind === 'node' ? this.#nodes.of(world).get(referencedObjects(command)[0] ?? '') : undefined;
     if (node !== undefined) trail.name(node, 'head');
-    if (!this.#savings.isFar || this.#worlds.isWatched(sessionId)) return;
-    if (this.#transport.isPending((pending) => pending.method.startsWith('Input.'))) return;
+    if (!this.#trails.begin(sessionId, trail)) return;
     trail.todo = this.#habits.followers(keys);
     this.#expect(command, 'head', trail, command);
     // After the command itself.
-    queueMicrotask(() => this.#sendFollowers(trail, state));
+    queueMicrotask(() => this.#sendFollowers(trail));
   }
 
   /** Sends what can be sent: in order, except for what is independent of the document's state. */
-  #sendFollowers(trail: ReadTrail, state: SessionState): void {
-    if (state.trail !== trail || trail.todo.length === 0) return;
+  #sendFollowers(trail: CallTrail): void {
+    if (this.#trails.in(trail.sessionId) !== trail || trail.todo.length === 0) return;
     const { sessionId } = trail;
     const left: Follower[] = [];
     for (const follower of trail.todo) {
@@ -155,13 +132,13 @@ export class PuppeteerReads implements Interceptor {
       const params = ReadHabits.fill(follower, trail.values);
       const command = params && { method, params, sessionId };
       const isSetUp = command !== null && this.#isSetUp(command);
-      if (command && (isSetUp || left.length === 0)) this.#send(command, isSetUp, follower, trail, state);
+      if (command && (isSetUp || left.length === 0)) this.#send(command, isSetUp, follower, trail);
       else left.push(follower);
     }
     trail.todo = left;
   }
 
-  #send(command: CdpMessage, isSetUp: boolean, follower: Follower, trail: ReadTrail, state: SessionState): void {
+  #send(command: CdpMessage, isSetUp: boolean, follower: Follower, trail: CallTrail): void {
     const { result } = follower;
     const world = result === null ? undefined : this.#expect(command, result, trail);
     const onResponse = (response: CdpMessage) => {
@@ -174,18 +151,18 @@ export class PuppeteerReads implements Interceptor {
       const { backendNodeId } = fieldsOf<Protocol.DOM.ResolveNodeRequest>(command.params);
       const node = tokenOf('backendNodeId', backendNodeId);
       if (value !== null && object && node !== null) this.#nodes.of(object).set(value, node);
-      this.#sendFollowers(trail, state);
+      this.#sendFollowers(trail);
     };
     const lasts = isSetUp || isIdentity(readOf(command, false));
     (lasts ? this.#lasting : this.#reads).send(commandKey(command), command, onResponse);
-    trail.sent.add(follower);
+    trail.sent(follower);
   }
 
   /**
    * The response to a command will contain an object, whose ID is known in advance. Returns its world.
    * @param head the command, if it is the trail's first one
    */
-  #expect(command: CdpMessage, name: string, trail: ReadTrail, head?: CdpMessage): World | undefined {
+  #expect(command: CdpMessage, name: string, trail: CallTrail, head?: CdpMessage): World | undefined {
     const world = this.#worldOf(command);
     if (!world || command.method === 'DOM.describeNode' || !makesValue(command)) return undefined;
     const objectId = this.#transport.model.objects.next(world, trail.expect(world, head));
@@ -203,21 +180,10 @@ export class PuppeteerReads implements Interceptor {
 
   #isUtility(command: CdpMessage): boolean {
     const world = this.#worldOf(command);
-    return world !== undefined && this.#worlds.includes(world);
+    return world !== undefined && this.#trails.worlds.includes(world);
   }
 
   #isSetUp(command: CdpMessage): boolean {
     return isSetUp(command, this.#isUtility(command));
-  }
-
-  /** Reads in a session are no longer valid. */
-  #end(sessionId: string): void {
-    this.#reads.drop((of) => of === sessionId);
-    const state = this.#sessions.of(sessionId);
-    const trail = state?.trail;
-    if (!trail) return;
-    state.trail = undefined;
-    trail.sent.end();
-    this.#habits.meet(trail.keys);
   }
 }

@@ -66,9 +66,9 @@ const FOLLOWS: Partial<Record<ReadKind, readonly (ReadKind | 'other')[]>> = {
   result: ['start'],
 };
 
-/** Whether a read can follow this one early. */
-export function belongsTo(kind: ReadKind, previous: ReadKind | 'other'): boolean {
-  return FOLLOWS[kind]?.includes(previous) ?? false;
+/** Whether a read can follow this one early. @param previous null for `other` */
+export function belongsTo(kind: ReadKind, previous: ReadKind | null): boolean {
+  return FOLLOWS[kind]?.includes(previous ?? 'other') ?? false;
 }
 
 /**
