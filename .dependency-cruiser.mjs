@@ -48,7 +48,18 @@ const FLOORS = {
   ],
   forecast: ['test-files', 'remaining-tests'],
   report: [
-    ...['summary', 'advice', 'timeline', 'live', 'html-report', 'publish', 'test-results', 'run-report'],
+    ...[
+      'summary',
+      'timeline/data',
+      'timeline/page/scale',
+      'advise',
+      'timeline',
+      'live',
+      'html-report',
+      'publish',
+      'test-results',
+      'run-report',
+    ],
     ...['run-reporter', 'watched-tests', 'broker-updates', 'reporter', 'index'],
   ],
   record: [

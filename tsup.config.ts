@@ -17,8 +17,16 @@ const publicEntries = {
 };
 const { client, emulator, ...loadedByRuns } = publicEntries;
 /** Vitest itself cannot be required: its CommonJS has only types. */
-const vitest = { vitest: 'src/runners/vitest/index.ts' };
-const jest = { jest: 'src/runners/jest/index.ts' };
+const esmOnly = {
+  vitest: 'src/runners/vitest/index.ts',
+};
+/** Unsplit in CommonJS: what Jest's users load in it leads to its ES modules by `import()`. */
+const unsplit = {
+  jest: 'src/runners/jest/index.ts',
+};
+const presets = {
+  'jest-preset': 'src/runners/jest/preset.cjs',
+};
 /** Playwright loads them by path, and CommonJS faster. */
 const setup = {
   'global-setup': 'src/runners/playwright-test/setup/global-setup.ts',
@@ -72,14 +80,13 @@ function withEsModules(options: { alias?: Record<string, string> }) {
 }
 
 export default defineConfig([
-  { ...esm, ...forRuns, entry: { ...loadedByRuns, ...vitest, ...jest, ...byPath } },
+  { ...esm, ...forRuns, entry: { ...loadedByRuns, ...esmOnly, ...unsplit, ...byPath } },
   { ...esm, entry: { client, emulator, ...commands }, esbuildOptions: withEsModules },
   // `options` is loaded by options/schema/parse.ts.
   { ...cjs, ...forRuns, entry: { ...loadedByRuns, ...setup, ...libraries, options: 'src/options/schema/check.ts' } },
   { ...cjs, entry: { client, emulator } },
-  // Unsplit: what Jest's users load in CommonJS leads to its ES modules by `import()`.
-  { ...shared, entry: { ...jest, 'jest-preset': 'src/runners/jest/preset.cjs' }, format: ['cjs'], splitting: false },
-  { ...shared, entry: { ...publicEntries, ...jest, ...vitest }, format: ['esm', 'cjs'], dts: { only: true } },
+  { ...shared, entry: { ...unsplit, ...presets }, format: ['cjs'], splitting: false },
+  { ...shared, entry: { ...publicEntries, ...unsplit, ...esmOnly }, format: ['esm', 'cjs'], dts: { only: true } },
   {
     ...page,
     entry: {

@@ -1,10 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
 import { main, playwrightTest } from './playwright.mjs';
 
 /**
  * `node scripts/long.mjs`: what `npm test` leaves out or shortens. Every property with all of its cases, of a new seed
- * unless `POOLWRIGHT_SEED` is set; then the end-to-end tests that are `@slow` (left out) or `@long` (shortened).
+ * unless `POOLWRIGHT_SEED` is set; then the end-to-end tests that are `@slow` (left out) or `@long` (shortened); then
+ * build and unit tests without each feature.
  */
 
 const PROJECTS = ['unit', 'emulator', 'cdp'];
@@ -19,5 +21,7 @@ await main(async () => {
   const env = { POOLWRIGHT_RUNS: 'all', POOLWRIGHT_SEED: seed };
   const properties = await playwrightTest([...projects, ...args], env);
   const endToEnd = ['--project=e2e', '--grep=@slow|@long', '--pass-with-no-tests'];
-  return (await playwrightTest([...endToEnd, ...args], env)) || properties;
+  const slow = await playwrightTest([...endToEnd, ...args], env);
+  const features = spawnSync(process.execPath, ['scripts/without.mjs', '--run'], { stdio: 'inherit' });
+  return properties || slow || (features.status ?? 1);
 });

@@ -7,34 +7,34 @@ import { main } from './playwright.mjs';
 
 /**
  * `node scripts/without.mjs [NAME …]`: checks that a run can do without each feature that docs/architecture.md lists,
- * or those named. In a copy of the tree it deletes the feature's directory and its line, and checks the types of the
+ * or those named. In a copy of the tree it deletes the feature's directories and lines, and checks the types of the
  * rest. With `--run`, it also builds the rest and runs its unit tests.
  *
- * The tests of a feature go with it. These are the files in `test` with its name, those in a directory of its name, and
- * those that import from its directory. All others must compile and pass.
+ * The tests of a feature go with it. These are files and directories of its name in `test`, and files that import from
+ * these, from its directories, or what the package exports of it. All others must compile and pass.
  */
 
-const LISTED = /^\| `(\S+)` \| `(src\/\S+)` \| `(\S+)` \|/gm;
+/** A row of the table: name, directories, and the lists with a line of it. */
+const ROW = /^\| `([\w-]+)` \| (`src\/.*?) \| (`.*?) \|/gm;
 
-/** The features of docs/architecture.md. */
-function features() {
-  const page = readFileSync('docs/architecture.md', 'utf8');
-  return [...page.matchAll(LISTED)].map(([, name, directory, list]) => ({ name, directory, list }));
-}
-
-/** Other lists of files: what is built, and what is checked by itself. Not every feature has a line in each of them. */
+/** Not every feature has a line in these lists of what is built and checked. */
 const BUILD = ['tsup.config.ts', 'scripts/types.mjs'];
 
 await main(async () => {
   const args = process.argv.slice(2);
-  const [names, all] = [args.filter((arg) => !arg.startsWith('--')), features()];
+  const names = args.filter((arg) => !arg.startsWith('--'));
+  const all = [...readFileSync('docs/architecture.md', 'utf8').matchAll(ROW)].map(([, name, directories, lists]) => ({
+    name,
+    directories: quoted(directories),
+    lists: quoted(lists),
+  }));
   const unknown = names.find((name) => !all.some((feature) => feature.name === name));
-  if (unknown !== undefined) throw new Error(`docs/architecture.md lists no feature ${unknown}.`);
+  if (unknown !== undefined || all.length === 0) throw new Error(`docs/architecture.md lists no feature ${unknown}.`);
   let failed = 0;
   for (const feature of all) {
     if (names.length === 0 || names.includes(feature.name)) failed += await check(feature, args.includes('--run'));
   }
-  return failed;
+  return failed > 0 ? 1 : 0;
 });
 
 /** Returns 1 if what is left does not pass. */
@@ -42,54 +42,83 @@ async function check(feature, runs) {
   const since = performance.now();
   const copy = mkdtempSync(join(tmpdir(), 'without-'));
   try {
-    const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' }).split('\n');
-    const present = files.filter((file) => file !== '' && existsSync(file));
-    const inDirectory = (file) => file.startsWith(`${feature.directory}/`);
-    const tests = present.filter((file) => isTestOf(feature, file));
-    for (const file of present) {
-      if (inDirectory(file) || tests.includes(file)) continue;
+    const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' }).split('\n');
+    const files = listed.filter((file) => file !== '' && existsSync(file));
+    const changed = withoutLines(feature);
+    const tests = files.filter((file) => isTestOf(feature, changed.entries, file));
+    for (const file of files) {
+      if (isIn(feature, file) || tests.includes(file)) continue;
       mkdirSync(join(copy, dirname(file)), { recursive: true });
       cpSync(file, join(copy, file));
     }
-    for (const list of new Set([feature.list, ...BUILD])) removeLines(copy, list, feature);
-    for (const path of ['node_modules', 'dist', 'examples/node_modules']) {
-      if (existsSync(path) && (path !== 'dist' || !runs)) symlinkSync(join(process.cwd(), path), join(copy, path));
-    }
-    const steps = ['scripts/types.mjs', ...(runs ? ['scripts/build.mjs', 'scripts/test-unit.mjs'] : [])];
-    for (const step of steps) {
-      const code = await run(copy, step);
-      if (code !== 0) {
-        console.error(`Without ${feature.name}, ${step} fails.`);
-        return 1;
-      }
+    for (const [file, text] of changed.files) writeFileSync(join(copy, file), text);
+    // What is built anew must not replace the original's.
+    for (const path of ['node_modules', ...(runs ? [] : ['dist', 'examples/node_modules'])])
+      if (existsSync(path)) symlinkSync(join(process.cwd(), path), join(copy, path));
+    const build = ['scripts/build.mjs', 'scripts/types.mjs', 'scripts/test-unit.mjs'];
+    for (const step of runs ? build : ['scripts/types.mjs']) {
+      if ((await run(copy, step)) === 0) continue;
+      console.error(`Without ${feature.name}, ${step} fails.`);
+      return 1;
     }
     const seconds = ((performance.now() - since) / 1000).toFixed(1);
-    console.log(`${feature.name.padEnd(12)} ${seconds.padStart(5)} s  without ${tests.length} of its tests`);
+    console.log(
+      `without ${feature.name.padEnd(10)} ${seconds.padStart(5)} s, and without these tests: ${tests.join(' ')}`,
+    );
     return 0;
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
 }
 
-function isTestOf({ name, directory }, file) {
-  if (!/^(test|bench|sim|compat)\//.test(file)) return false;
-  const parts = file.split('/');
-  if (parts.includes(name) || basename(file).split('.')[0] === name) return true;
-  if (!/\.m?ts$/.test(file)) return false;
-  const imports = readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?'(\.[^']+)'/g);
-  return [...imports].some(([, path]) => posix.join(dirname(file), path).startsWith(`${directory}/`));
+function quoted(cell) {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
 }
 
-/** In its own list, a feature has exactly one line. */
-function removeLines(copy, list, { name, directory, list: own }) {
-  const near = `'./${posix.relative(dirname(list), directory)}/`;
-  const lines = readFileSync(list, 'utf8').split('\n');
-  const kept = lines.filter((line) => !line.includes(near) && !new RegExp(`'${directory}[/']`).test(line));
-  const removed = lines.length - kept.length;
-  if (list === own && removed !== 1) throw new Error(`${list} has ${removed} lines of ${name}, and not one.`);
-  writeFileSync(join(copy, list), kept.join('\n'));
+function isIn({ directories }, path) {
+  return directories.some((directory) => path.startsWith(`${directory}/`));
 }
 
+function isTestOf(feature, entries, file) {
+  if (!/^(test|bench|sim|compat|examples)\//.test(file)) return false;
+  const isNamed = (path) => path.split('/').includes(feature.name);
+  if (file.startsWith('test/') && (isNamed(file) || basename(file).split('.')[0] === feature.name)) return true;
+  if (!/\.[cm]?[jt]s$/.test(file)) return false;
+  const imports = [...readFileSync(file, 'utf8').matchAll(/(?:from|import|require)\s*\(?'([^']+)'/g)];
+  // Tests of the package have the sources of other tests, as text.
+  if (/^(examples|test\/types)\//.test(file)) return imports.some(([, path]) => entries.has(path));
+  const near = imports.flatMap(([, path]) => (path.startsWith('.') ? path : []));
+  const paths = near.map((path) => posix.join(dirname(file), path));
+  return paths.some((path) => isIn(feature, path) || (path.startsWith('test/') && isNamed(path)));
+}
+
+/** The lists without the feature, which has exactly one line in each that is a list of features. */
+function withoutLines(feature) {
+  const files = new Map();
+  const entries = new Set();
+  for (const list of new Set([...feature.lists, ...BUILD])) {
+    const near = (directory) => `'${posix.relative(dirname(list), directory).replace(/^(?!\.)/, './')}/`;
+    const isOwn = (line) =>
+      feature.directories.some((directory) => [near(directory), `'${directory}`].some((path) => line.includes(path)));
+    const lines = readFileSync(list, 'utf8').split('\n');
+    const own = lines.filter(isOwn);
+    const isOne = BUILD.includes(list) ? own.length > 0 : own.length === 1;
+    if (feature.lists.includes(list) && !isOne) throw new Error(`${list} has ${own.length} lines of ${feature.name}.`);
+    files.set(list, lines.filter((line) => !isOwn(line)).join('\n'));
+    for (const line of own) entries.add(/^\s*'?([\w-]+)'?: '/.exec(line)?.[1]);
+  }
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  for (const [path, target] of Object.entries(manifest.exports)) {
+    const isOwn = [...entries].some((entry) => JSON.stringify(target).includes(`./dist/${entry}.`));
+    if (!isOwn) continue;
+    delete manifest.exports[path];
+    entries.add(posix.join(manifest.name, path));
+  }
+  files.set('package.json', JSON.stringify(manifest, null, 2));
+  return { files, entries };
+}
+
+/** Returns the exit code, and prints only what has failed. */
 async function run(cwd, script) {
   const child = spawn(process.execPath, [script], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
@@ -99,6 +128,6 @@ async function run(cwd, script) {
     });
   }
   const [code] = await once(child, 'close');
-  if (code !== 0) console.error(printed);
+  if (code !== 0) console.error(printed.slice(-8_000));
   return code;
 }

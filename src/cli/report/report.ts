@@ -11,7 +11,8 @@ import { reportToGitHub } from '../../report/summary/github.ts';
 import { Sheet } from '../../report/summary/layout.ts';
 import { summaryLines } from '../../report/summary/summary.ts';
 import { printJson } from '../print.ts';
-import { addAdviseCommand } from './advise.ts';
+import type { Subcommand } from './subcommands.ts';
+import * as subcommands from './subcommands.ts';
 
 interface Options {
   output: string;
@@ -23,7 +24,7 @@ interface Options {
 /** `poolwright report`: what runs have left on record. */
 export function addReportCommand(program: Command): void {
   const report = program.command('report').description('Work with the records of runs');
-  addAdviseCommand(report);
+  for (const add of Object.values<Subcommand>(subcommands)) add(report);
   report
     .command('merge')
     .description('Merge several runs, such as shards, into one summary, run.json and timeline')

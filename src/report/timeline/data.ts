@@ -69,8 +69,8 @@ export interface TimelineData {
   slowest: TimelineNamed[];
   heaviest: TimelineNamed[];
   problems: string[];
-  /** How many browsers a run like this needs; null if the record does not show it. */
-  advice: TimelineAdvice | null;
+  /** By their names. */
+  sections: Readonly<Record<string, object | null>>;
   /** Address of Playwright's HTML report relative to the page, without a hash, or null. */
   report: string | null;
 }

@@ -3,18 +3,20 @@ import { printable } from '../../printable.ts';
 import { testStatuses } from '../../record/enums.ts';
 import { movedBytes, type RunWithFigures, type TestTry } from '../../record/figures.ts';
 import type { SessionRecord, TestRecord } from '../../record/run-record.ts';
-import type { Advice } from '../advice/advise.ts';
 import { figureRows } from '../summary/figure-rows.ts';
 import { bytes, duration } from '../summary/format.ts';
-import { adviceData } from './advice-data.ts';
 import type { TimelineData, TimelineNamed, TimelineSession, TimelineTest } from './data.ts';
 
 /**
  * The data of the timeline page.
  * @param report address of the HTML report relative to the page
- * @param advice for runs with other numbers of browsers
+ * @param sections data of the sections that a page can do without
  */
-export function timelineData(run: RunWithFigures, report: string | null, advice: Advice | null): TimelineData {
+export function timelineData(
+  run: RunWithFigures,
+  report: string | null,
+  sections: TimelineData['sections'],
+): TimelineData {
   const { record, figures } = run;
   const times = record.sessions.flatMap(timesOf).sort((a, b) => a - b);
   const from = times[0] ?? Date.parse(record.startedAt);
@@ -54,7 +56,7 @@ export function timelineData(run: RunWithFigures, report: string | null, advice:
       ...figures.leaseFailures.map((text) => `no browser: ${text}`),
       ...figures.unconfirmed.map((id) => `not confirmed ended: session ${id}`),
     ].map(printable),
-    advice: advice && adviceData(advice),
+    sections,
     report,
   };
 }

@@ -26,6 +26,11 @@ interface TestFile {
   project: string;
 }
 
+const JEST = {
+  name: 'jest',
+  hint: "add `preset: 'poolwright/jest'` to jest.config; your own `globalSetup` must call `setup` of poolwright/jest",
+} as const;
+
 /** Minimum lifetime of a file's browser, in ms. The total time of its tests is unknown. */
 const FILE_NEED_MS = 120_000;
 
@@ -46,7 +51,7 @@ export class FileBrowser {
   constructor(file: TestFile) {
     const slot = Number(process.env.JEST_WORKER_ID ?? 1) - 1;
     this.#file = file;
-    this.#worker = new RunnerWorker('jest', { parallelIndex: slot, workerIndex: slot });
+    this.#worker = new RunnerWorker(JEST, { parallelIndex: slot, workerIndex: slot });
     this.#entries = new TestEntries(file.file, file.project);
   }
 

@@ -18,6 +18,11 @@ import type { MochaTest } from './mocha-api.ts';
 import { type Requirement, requirementOf } from './requirement.ts';
 import { pauseTimeout, withoutTimeout } from './without-timeout.ts';
 
+const MOCHA = {
+  name: 'mocha',
+  hint: 'add `"require": ["poolwright/mocha"]` to .mocharc.json, or run `mocha --require poolwright/mocha`',
+} as const;
+
 /** The values behind `this.page` and the like. */
 type ReadyValues = Omit<HostedValues, 'page'> & { page: Page };
 
@@ -108,7 +113,7 @@ export class MochaProcess {
 
   #openWorker(): RunnerWorker {
     const index = Number(process.env.MOCHA_WORKER_ID ?? 0);
-    this.#worker ??= new RunnerWorker('mocha', { parallelIndex: index, workerIndex: index });
+    this.#worker ??= new RunnerWorker(MOCHA, { parallelIndex: index, workerIndex: index });
     return this.#worker;
   }
 

@@ -2,6 +2,11 @@ import { print } from '../../common/text/notify.ts';
 import type { RunnerWorker } from '../shared/runner-worker.ts';
 import { runnerFlags } from './runner-flags.ts';
 
+const NODE_TEST = {
+  name: 'node-test',
+  hint: 'run `node --require poolwright/node-test --test` (`--import` does not reach the runner itself)',
+} as const;
+
 /** A worker, and the function that closes it. */
 export interface OpenWorker {
   worker: RunnerWorker;
@@ -23,11 +28,11 @@ export async function openWorker(): Promise<OpenWorker> {
     import('../shared/worker-settings.ts'),
   ]);
   if (!sharedBrokerOf(process.env) && process.env.NODE_TEST_CONTEXT === undefined) await startOwnRun();
-  const { address } = runOfWorker('node-test');
+  const { address } = runOfWorker(NODE_TEST);
   // Before version 24, Node does not number its processes. The number is reserved while this connection is open.
   const slotConnection = await connectToBroker(address, 'worker');
   const index = slotConnection.slot ?? 0;
-  const worker = new own.RunnerWorker('node-test', { parallelIndex: index, workerIndex: index });
+  const worker = new own.RunnerWorker(NODE_TEST, { parallelIndex: index, workerIndex: index });
   const close = async () => {
     await worker.close();
     slotConnection.close();

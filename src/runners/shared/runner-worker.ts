@@ -2,10 +2,9 @@ import { connectPuppeteer, type PuppeteerConnection } from '../../clients/puppet
 import { loadPuppeteer } from '../../clients/puppeteer/load-puppeteer.ts';
 import type { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import { workerSession } from '../../clients/shared/worker-session.ts';
-import type { Runner } from '../../record/enums.ts';
 import { Scope } from './scope.ts';
 import { TestRun, type TestStart, type WorkerContext } from './test-run.ts';
-import { PROJECT, runOfWorker } from './worker-settings.ts';
+import { PROJECT, type RunnerSetup, runOfWorker } from './worker-settings.ts';
 
 /** Identifies a worker of a run. */
 export type WorkerIndexes = Pick<WorkerContext, 'parallelIndex' | 'workerIndex'>;
@@ -18,7 +17,7 @@ export class RunnerWorker {
   readonly #running = new Set<TestRun>();
 
   /** @throws OptionsError when no run was set up */
-  constructor(runner: Exclude<Runner, 'playwright'>, place: WorkerIndexes) {
+  constructor(runner: RunnerSetup, place: WorkerIndexes) {
     const { address, settings } = runOfWorker(runner);
     const { root, shard, directory } = settings;
     const connection = { ...settings.connection, identity: settings.connection.identity };

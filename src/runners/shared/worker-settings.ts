@@ -32,21 +32,19 @@ export const PROJECT = { id: 'default', name: '' };
 
 export const SETTINGS_VARIABLE = 'POOLWRIGHT_WORKER';
 
-/** How to set up each runner, for the error in tests that run without it. */
-const SETUP_HINTS: Record<Exclude<Runner, 'playwright'>, string> = {
-  vitest: "add `globalSetup: 'poolwright/vitest'` to `test` in vitest.config",
-  jest: "add `preset: 'poolwright/jest'` to jest.config; your own `globalSetup` must call `setup` of poolwright/jest",
-  mocha: 'add `"require": ["poolwright/mocha"]` to .mocharc.json, or run `mocha --require poolwright/mocha`',
-  'node-test': 'run `node --require poolwright/node-test --test` (`--import` does not reach the runner itself)',
-};
+/** A runner, and how it is set up: for the error in tests that run without it. */
+export interface RunnerSetup {
+  name: Exclude<Runner, 'playwright'>;
+  hint: string;
+}
 
 /** The run that this process belongs to. @throws OptionsError when no run was set up */
-export function runOfWorker(runner: keyof typeof SETUP_HINTS): { address: BrokerAddress; settings: WorkerSettings } {
+export function runOfWorker({ name, hint }: RunnerSetup): { address: BrokerAddress; settings: WorkerSettings } {
   const address = sharedBrokerOf(process.env);
   const value = process.env[SETTINGS_VARIABLE];
   const settings = value ? v.parse(workerSettings, JSON.parse(value)) : null;
-  if (!address || settings?.runner !== runner) {
-    throw new OptionsError('globalSetup', `poolwright is not set up for this run: ${SETUP_HINTS[runner]}.`);
+  if (!address || settings?.runner !== name) {
+    throw new OptionsError('globalSetup', `poolwright is not set up for this run: ${hint}.`);
   }
   return { address, settings };
 }

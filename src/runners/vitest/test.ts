@@ -34,6 +34,8 @@ declare module 'vitest' {
 
 type Task = TestContext['task'];
 
+const VITEST = { name: 'vitest', hint: "add `globalSetup: 'poolwright/vitest'` to `test` in vitest.config" } as const;
+
 /** Vitest's main process loads this file too, for the global setup. Vitest cannot be imported there. */
 const vitest = process.env.VITEST_POOL_ID === undefined ? null : await import('vitest');
 
@@ -76,7 +78,7 @@ function withFixtures(base: TestAPI): TestAPI<HostedFixtures> {
     hostedWorker: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which fixtures are needed
       async ({}, use) => {
-        const worker = new RunnerWorker('vitest', {
+        const worker = new RunnerWorker(VITEST, {
           parallelIndex: Number(process.env.VITEST_POOL_ID ?? 1) - 1,
           workerIndex: Number(process.env.VITEST_WORKER_ID ?? 1) - 1,
         });

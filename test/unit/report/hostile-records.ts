@@ -1,6 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { holdEnds, runners, testStatuses } from '../../../src/record/enums.ts';
 import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
+import type { TimelineData } from '../../../src/report/timeline/data.ts';
 import { anyText } from '../../support/any-text.ts';
 
 /** Records that match the schema, but are designed to harm their readers. */
@@ -180,4 +181,23 @@ const FORBIDDEN =
 export function flawOf(line: string): string | null {
   const found = FORBIDDEN.exec(line);
   return found && `${JSON.stringify(found[0])} in ${JSON.stringify(line)}`;
+}
+
+/** Collected for thousands of lines, because an `expect` for each would take a minute. */
+export function expectClean(lines: readonly string[]): void {
+  for (const line of lines) {
+    const flaw = flawOf(line);
+    if (flaw !== null) throw new Error(flaw);
+  }
+}
+
+/** The data of the page: valid JSON numbers and visible texts. IDs of tests are used only in links. */
+export function expectShown({ tests, ...data }: TimelineData): void {
+  const visit = (value: unknown): void => {
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`${value} in the timeline`);
+    if (typeof value === 'string') expectClean([value]);
+    if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) visit(inner);
+  };
+  visit(data);
+  visit(tests.map(([, start, duration, , , , , , , title, , bytes, lost]) => [start, duration, title, bytes, lost]));
 }

@@ -1,9 +1,10 @@
 import { descriptions, element } from '../../../common/page/dom.ts';
 import type { TimelineData, TimelineNamed } from '../data.ts';
-import { adviceSection } from './advice.ts';
 import { Chart } from './chart.ts';
 import { Controls } from './controls.ts';
 import { LOOKS, type Look } from './look.ts';
+import type { DrawSection } from './sections.ts';
+import * as sections from './sections.ts';
 import { Tip } from './tip.ts';
 
 /** Draws the timeline from the data in the page. */
@@ -47,7 +48,10 @@ function show(root: HTMLElement, data: TimelineData): void {
       table('Heaviest tests', 'bytes', data.heaviest, data, reveal),
     ),
   );
-  if (data.advice && data.advice.choices.length > 0) root.append(adviceSection(data.advice));
+  for (const [name, drawn] of Object.entries<DrawSection>(sections)) {
+    const given = data.sections[name];
+    if (given) root.append(drawn(given as never) ?? '');
+  }
   draw();
   let resized = 0;
   let { clientWidth } = root;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { type RunRecord, runRecord } from '../../../../src/record/run-record.ts';
-import { advise } from '../../../../src/report/advice/advise.ts';
-import { choiceOf } from '../../../../src/report/advice/choices.ts';
-import { modelOf } from '../../../../src/report/advice/past/model.ts';
-import { type PastRun, pastRuns } from '../../../../src/report/advice/past/past-runs.ts';
-import type { Plan } from '../../../../src/report/advice/simulation/predict.ts';
+import { advise } from '../../../../src/report/advise/advise.ts';
+import { choiceOf } from '../../../../src/report/advise/choices.ts';
+import { modelOf } from '../../../../src/report/advise/past/model.ts';
+import { type PastRun, pastRuns } from '../../../../src/report/advise/past/past-runs.ts';
+import type { Plan } from '../../../../src/report/advise/simulation/predict.ts';
 
 /** Real runs of one suite with different numbers of workers and shards, from `node scripts/advise-check.mjs`. */
 export interface CheckedRun extends Plan {

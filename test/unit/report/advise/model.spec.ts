@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import type { RunRecord } from '../../../../src/record/run-record.ts';
-import { type Model, modelOf } from '../../../../src/report/advice/past/model.ts';
-import { pastRuns } from '../../../../src/report/advice/past/past-runs.ts';
+import { type Model, modelOf } from '../../../../src/report/advise/past/model.ts';
+import { pastRuns } from '../../../../src/report/advise/past/past-runs.ts';
 import { runOf } from '../../../support/unit/advise/run-of.ts';
 import { at } from '../../../support/unit/records.ts';
 

@@ -1,9 +1,9 @@
-import { printable } from '../../printable.ts';
-import type { Advice } from '../../report/advice/advise.ts';
-import type { Choice, Goals } from '../../report/advice/choices.ts';
-import { boundLines, parallelLine, retryLine, shardLine, waitLines } from '../../report/advice/sentences.ts';
-import { duration, many } from '../../report/summary/format.ts';
-import { tableLines } from '../print.ts';
+import { printable } from '../../../printable.ts';
+import type { Advice } from '../../../report/advise/advise.ts';
+import type { Choice, Goals } from '../../../report/advise/choices.ts';
+import { boundLines, parallelLine, retryLine, shardLine, waitLines } from '../../../report/advise/sentences.ts';
+import { duration, many } from '../../../report/summary/format.ts';
+import { tableLines } from '../../print.ts';
 
 /** Advice for a person, as lines to print. */
 export function adviceLines(advice: Advice, goals: Goals): string[] {

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Advice } from '../../../../src/report/advice/advise.ts';
-import { readCheckedRuns } from '../../../support/unit/advise/checked-runs.ts';
-import { expect, poolwright, test } from '../../../support/unit/cli/command-line.ts';
+import type { Advice } from '../../../../../src/report/advise/advise.ts';
+import { readCheckedRuns } from '../../../../support/unit/advise/checked-runs.ts';
+import { expect, poolwright, test } from '../../../../support/unit/cli/command-line.ts';
 
 /** `poolwright report advise` on the records of real runs. */
 

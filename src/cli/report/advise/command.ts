@@ -1,18 +1,19 @@
 import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { errorMessage } from '../../common/error-message.ts';
-import { notify } from '../../common/text/notify.ts';
-import { writeAtomically } from '../../common/write-atomically.ts';
-import { OptionsError } from '../../errors.ts';
-import { withFigures } from '../../record/figures.ts';
-import { readRecords, type SkippedFile } from '../../record/read-records.ts';
-import { mergeRecords } from '../../record/shards/merge-records.ts';
-import { type Advice, advise } from '../../report/advice/advise.ts';
-import { type NamedRecord, type PastRun, pastRuns } from '../../report/advice/past/past-runs.ts';
-import { timelineHtml } from '../../report/timeline/timeline-page.ts';
-import { printJson } from '../print.ts';
-import { type GoalFlags, goalOptions, goalsOf } from './advice-goals.ts';
+import { errorMessage } from '../../../common/error-message.ts';
+import { notify } from '../../../common/text/notify.ts';
+import { writeAtomically } from '../../../common/write-atomically.ts';
+import { OptionsError } from '../../../errors.ts';
+import { withFigures } from '../../../record/figures.ts';
+import { readRecords, type SkippedFile } from '../../../record/read-records.ts';
+import { mergeRecords } from '../../../record/shards/merge-records.ts';
+import { type Advice, advise } from '../../../report/advise/advise.ts';
+import { type NamedRecord, type PastRun, pastRuns } from '../../../report/advise/past/past-runs.ts';
+import { adviceData } from '../../../report/advise/timeline-section.ts';
+import { timelineHtml } from '../../../report/timeline/timeline-page.ts';
+import { printJson } from '../../print.ts';
+import { type GoalFlags, goalOptions, goalsOf } from './goals.ts';
 import { adviceLines } from './text.ts';
 
 interface Options extends GoalFlags {
@@ -62,7 +63,7 @@ async function writeTimeline(runs: readonly PastRun[], advice: Advice, directory
   const [only, ...others] = runs.at(-1)?.parts ?? [];
   try {
     const record = only && others.length === 0 ? only : mergeRecords(runs.at(-1)?.parts ?? []);
-    await writeAtomically(file, timelineHtml(withFigures(record), null, advice));
+    await writeAtomically(file, timelineHtml(withFigures(record), null, { advice: adviceData(advice) }));
   } catch (error) {
     throw new OptionsError('--output', `${file} cannot be written: ${errorMessage(error)}`);
   }

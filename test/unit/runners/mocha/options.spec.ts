@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { mochaOptions } from '../../../../src/runners/mocha/global-fixtures.ts';
 import { requirementOf } from '../../../../src/runners/mocha/requirement.ts';
-import { runnerFlags } from '../../../../src/runners/node-test/runner-flags.ts';
-import { addToMessage } from '../../../../src/runners/shared/add-to-message.ts';
 
-/** Settings read from a runner's command line, and from test files. */
+/** Settings read from Mocha's command line, and from test files. */
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -38,37 +36,4 @@ test('finds what a test file needs by its source', async () => {
   } finally {
     await rm(directory, { recursive: true });
   }
-});
-
-test("reads Node's test flags", () => {
-  expect(runnerFlags(['--require', 'x', '--test', '--test-concurrency=3'])).toEqual({
-    startsProcesses: true,
-    watch: false,
-    workers: 3,
-    shard: null,
-  });
-  expect(runnerFlags(['--test', '--test-shard', '2/3', '--watch'])).toMatchObject({
-    shard: { current: 2, total: 3 },
-    watch: true,
-  });
-  expect(runnerFlags(['--test', '--test-isolation=none'])).toMatchObject({ startsProcesses: false, workers: 1 });
-  expect(runnerFlags(['--test', '--experimental-test-isolation=none'])).toMatchObject({ startsProcesses: false });
-  expect(runnerFlags([])).toMatchObject({ startsProcesses: false, shard: null });
-});
-
-test('adds a text to message and stack once, behind the cause', () => {
-  const error = new Error('costs $& more');
-  const frames = error.stack?.split('\n').slice(1).join('\n');
-  addToMessage(error, '(note)');
-  addToMessage(error, '(note)');
-  expect(error.message).toBe('costs $& more\n(note)');
-  expect(error.stack).toBe(`Error: costs $& more\n(note)\n${frames}`);
-  const empty = new Error('');
-  addToMessage(empty, '(note)');
-  expect(empty.stack).toMatch(/^Error: ?\n\(note\)\n\s+at /);
-  const explained = new Error('failed to fetch');
-  addToMessage(explained, '(note)', 'its server was not reached');
-  expect(explained.message).toBe('its server was not reached\n\nfailed to fetch\n(note)');
-  expect(explained.stack).toMatch(/^Error: its server was not reached\n\nfailed to fetch\n\(note\)\n\s+at /);
-  for (const other of [undefined, null, 'text', { message: 7 }]) addToMessage(other, '(note)');
 });

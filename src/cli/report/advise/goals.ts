@@ -1,7 +1,7 @@
 import { Option as CommandOption, InvalidArgumentError, type Option } from 'commander';
-import { OptionsError } from '../../errors.ts';
-import type { AdviseOptions } from '../../report/advice/advise.ts';
-import { decimal, integer } from '../numbers.ts';
+import { OptionsError } from '../../../errors.ts';
+import type { AdviseOptions } from '../../../report/advise/advise.ts';
+import { decimal, integer } from '../../numbers.ts';
 
 /** The command line's flags for goals. */
 export interface GoalFlags {

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import type { RunRecord } from '../../../../src/record/run-record.ts';
 import { mergeRecords } from '../../../../src/record/shards/merge-records.ts';
-import { type NamedRecord, pastRuns } from '../../../../src/report/advice/past/past-runs.ts';
+import { type NamedRecord, pastRuns } from '../../../../src/report/advise/past/past-runs.ts';
 import { runOf } from '../../../support/unit/advise/run-of.ts';
 import { aRecord, at } from '../../../support/unit/records.ts';
 

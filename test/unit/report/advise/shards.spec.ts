@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { ofShard } from '../../../../src/report/advice/simulation/predict.ts';
+import { ofShard } from '../../../../src/report/advise/simulation/predict.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 const groupsOf = (...sizes: number[]) =>

@@ -1,7 +1,7 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { type Costs, type Job, type Schedule, schedule } from '../../../../src/report/advice/simulation/schedule.ts';
+import { type Costs, type Job, type Schedule, schedule } from '../../../../src/report/advise/simulation/schedule.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 /** The simulation of Playwright: invariants, and examples small enough to check by hand. */

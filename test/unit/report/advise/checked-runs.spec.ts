@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { modelOf } from '../../../../src/report/advice/past/model.ts';
-import { shardJobs } from '../../../../src/report/advice/simulation/predict.ts';
+import { modelOf } from '../../../../src/report/advise/past/model.ts';
+import { shardJobs } from '../../../../src/report/advise/simulation/predict.ts';
 import { checksOf, pastRunOf, readCheckedRuns } from '../../../support/unit/advise/checked-runs.ts';
 
 /** Compares predictions with real runs with other numbers. bench/results/advise.md lists the errors. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { goalsOf, span } from '../../../../src/cli/report/advice-goals.ts';
-import { OptionsError } from '../../../../src/errors.ts';
+import { goalsOf, span } from '../../../../../src/cli/report/advise/goals.ts';
+import { OptionsError } from '../../../../../src/errors.ts';
 
 test('parses times such as 5m and 1h30m', () => {
   expect(['5m', '90s', '1h30m', '1.5 min', '2h 5m 3s', '250ms'].map(span)).toEqual([

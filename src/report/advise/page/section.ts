@@ -1,8 +1,8 @@
 import { largest, smallest } from '../../../common/numbers/extremes.ts';
 import { element } from '../../../common/page/dom.ts';
 import { duration } from '../../summary/format.ts';
-import type { TimelineAdvice, TimelineChoice } from '../data.ts';
-import { labelsOf, ticks } from './scale.ts';
+import type { TimelineAdvice, TimelineChoice } from '../../timeline/data.ts';
+import { labelsOf, ticks } from '../../timeline/page/scale.ts';
 
 /** The time of a run by number of browsers, as a chart and a table. */
 
@@ -12,7 +12,8 @@ const SIDE = 1_000;
 /** Maximum number of lines of the time axis. */
 const TIME_LINES = 5;
 
-export function adviceSection(advice: TimelineAdvice): HTMLElement {
+export function adviceSection(advice: TimelineAdvice): HTMLElement | null {
+  if (advice.choices.length === 0) return null;
   const heading = element('h2', { id: 'advice' }, 'How many browsers?');
   const sentences = element(
     'ul',
