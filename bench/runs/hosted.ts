@@ -1,3 +1,4 @@
+import { cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RELAY_SECRET } from '../../src/common/relay/relay-token.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
@@ -28,6 +29,14 @@ export const session: Side = {
     if (!browser) return 'has no hosted browser';
     return browser.poolId === null ? null : 'has a browser of a pool';
   },
+};
+
+/** As many workers as Playwright starts on this machine. */
+export const halfTheCores: Side = {
+  ...session,
+  name: 'half-the-cores',
+  title: "poolwright, session, Playwright's number of workers",
+  config: ({ exposeNetwork }) => wrapped({ workers: Math.max(1, Math.floor(cpus().length / 2)) }, exposeNetwork),
 };
 
 /** The same without the bridge: the emulator's browsers reach this machine's loopback by themselves. */

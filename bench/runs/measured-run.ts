@@ -22,7 +22,7 @@ export async function measuredRun(
   await rm(reportFile, { force: true });
   const { directory } = consumer;
   const { BENCH_CHROMIUM: chromium = '' } = env;
-  const prepared = await side.prepare({ emulator, near, workers: suite.workers, directory, chromium });
+  const prepared = await side.prepare({ emulator, near, workers: suite.workers ?? 1, directory, chromium });
   const before = processorSeconds();
   const run = await runPlaywright(consumer.playwrightCli, [], directory, { ...env, ...prepared.env });
   const processor = processorSeconds() - before;

@@ -43,7 +43,7 @@ function configOf(
 
 const config = {
   testDir: './tests',
-  workers: ${workers},
+  ${workers === null ? '' : `workers: ${workers},`}
   reporter: [['list'], ['json', { outputFile: 'report.json' }]${isExample ? ", ['html', { open: 'never' }]" : ''}],
   use: {
     baseURL: process.env.BENCH_SITE,

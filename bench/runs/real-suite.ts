@@ -4,7 +4,8 @@ export interface RealSuite {
   title: string;
   about: string;
   rounds: number;
-  workers: number;
+  /** Null: the config does not say. */
+  workers: number | null;
   /** How much longer each browser of the emulator takes to start, in ms. */
   startDelay: number;
   /**
@@ -52,4 +53,17 @@ test('small test ${index + 1}', async ({ page }) => {
 });`;
   });
   return `import { expect, test } from '@playwright/test';\n${tests.join('\n')}\n`;
+}
+
+/** A test file of so many tests that wait so long, in ms. */
+export function waitingTests(count: number, ms: number): string {
+  const tests = Array.from(
+    { length: count },
+    (_, index) => `
+test('waiting test ${index + 1}', async ({ page }) => {
+  await page.goto('/');
+  await page.waitForTimeout(${ms});
+});`,
+  );
+  return `import { test } from '@playwright/test';\n${tests.join('\n')}\n`;
 }

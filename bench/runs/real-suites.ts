@@ -1,5 +1,5 @@
 import { exampleSuite } from './example.ts';
-import { type RealSuite, smallTests } from './real-suite.ts';
+import { type RealSuite, smallTests, waitingTests } from './real-suite.ts';
 
 const START_DELAY_MS = 3_000;
 const IN_SLOW_BROWSERS = 'Every browser of the service takes 3 s longer to start; the local one does not.';
@@ -43,6 +43,25 @@ const smallOutside = {
   title: '200 small tests',
   about: 'Each test opens a page, navigates and reads it, on one worker. Every browser reaches the site directly.',
   site: 'outside',
+} as const;
+
+const WAITING_FILES = 10;
+const waiting = {
+  name: 'waiting',
+  title: '30 tests that mostly wait',
+  about:
+    'Ten files of three tests; each test opens a page and waits for 2 s. The plan allows 10 browsers. One side has as many workers as Playwright starts on this machine, the other as many as poolwright chooses.',
+  rounds: 3,
+  workers: null,
+  startDelay: 0,
+  files: Object.fromEntries(
+    Array.from({ length: WAITING_FILES }, (_, index) => [`waiting-${index}.spec.ts`, waitingTests(3, 2_000)]),
+  ),
+  site: 'outside',
+  passes: 30,
+  fails: 0,
+  sides: ['half-the-cores', 'session'],
+  goal: { sides: ['session'], over: 'half-the-cores', atMost: 0.45 },
 } as const;
 
 /**
@@ -111,6 +130,7 @@ export const REAL_SUITES: RealSuite[] = [
     rounds: 5,
     sides: ['session', 'film-failures', 'film-on'],
   },
+  waiting,
   exampleSuite(),
   ...[smallOutside, exampleSuite()].flatMap((suite) => [
     away(suite, 100, 0.55, 0.55),

@@ -6,7 +6,7 @@ import { installedPlaywright, startDistantRelay } from '../surroundings/relay.ts
 import { outsideAddress, startSite } from '../surroundings/site.ts';
 import { floor, local, localAgain, textbook } from './by-hand.ts';
 import { freePort } from './free-port.ts';
-import { pool, relay, session, unbridged, unhidden } from './hosted.ts';
+import { halfTheCores, pool, relay, session, unbridged, unhidden } from './hosted.ts';
 import { measuredRun } from './measured-run.ts';
 import { type Project, writeProject } from './project.ts';
 import type { RealSuite } from './real-suite.ts';
@@ -22,6 +22,7 @@ export const SIDES: Side[] = [
   floor,
   earlier,
   session,
+  halfTheCores,
   pool,
   unbridged,
   unhidden,
@@ -31,7 +32,7 @@ export const SIDES: Side[] = [
   filmedAlways,
 ];
 /** Sides of the suites that name them. */
-const SPECIAL: Side[] = [earlier, watched, filmedFailures, filmedAlways];
+const SPECIAL: Side[] = [halfTheCores, earlier, watched, filmedFailures, filmedAlways];
 /** Those that differ in how they talk to a browser that is there, or nearly so. */
 const FAR_SIDES: Side[] = [floor, unhidden, session, relay];
 

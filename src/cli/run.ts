@@ -3,7 +3,9 @@ import { errorMessage } from '../common/error-message.ts';
 import { print } from '../common/text/notify.ts';
 import { OptionsError, PoolwrightError } from '../errors.ts';
 import { printableLines } from '../printable.ts';
+import { NEXT_STEPS } from '../record/failures.ts';
 import { redactText } from '../redact.ts';
+import { printJson } from './print.ts';
 
 /** Each command is loaded on demand, with its client or emulator. */
 export const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
@@ -48,16 +50,25 @@ export async function runCommandLine(args: readonly string[], version: string): 
   }
 }
 
+const USAGE = 'Add --help to the command: it lists arguments and options.';
+const BUG = 'Report this bug of poolwright, with the output of `npx poolwright doctor --json`.';
+
 /** 0: done, 1: failed, 2: bad usage. */
 type ExitCode = 0 | 1 | 2;
 
 /** Says what went wrong, for a person (no stack for a person's mistake) or as JSON; returns the exit code. */
 function reportFailure(error: unknown, json: boolean): ExitCode {
   // Commander has printed it already; its zero is for --help and --version.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0;
+    const message = printableLines(redactText(error.message.replace(/^error: /, '')));
+    if (json) printJson({ error: { code: 'OPTIONS_INVALID', message, next: USAGE } });
+    return 2;
+  }
   const known = error instanceof PoolwrightError;
   const message = printableLines(redactText(errorMessage(error)));
-  if (json) process.stdout.write(`${JSON.stringify({ error: { code: known ? error.code : 'INTERNAL', message } })}\n`);
+  const [code, next] = known ? [error.code, NEXT_STEPS[error.code]] : ['INTERNAL', BUG];
+  if (json) printJson({ error: { code, message, next } });
   else void print(`poolwright: ${known ? message : describeBug(error)}`);
   const isUsage = error instanceof OptionsError || (known && error.code === 'REQUEST_INVALID');
   return isUsage ? 2 : 1;

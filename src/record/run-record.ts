@@ -101,6 +101,12 @@ export const sessionRecord = z.object({
   tests: z.array(testRecord),
 });
 
+const runFailure = z.object({
+  code: text.describe('Kind of failure, as in docs/troubleshooting.md'),
+  message: text.describe('What happened, and why'),
+  next: text.describe('The next step'),
+});
+
 /** The zod schema of `run.json`. */
 export const runRecord = z
   .object({
@@ -123,6 +129,10 @@ export const runRecord = z
     endedAt: timestamp.nullable().describe('Null during the run, and if it crashed'),
     sessions: z.array(sessionRecord),
     leaseFailures: z.array(text).describe('Failures to get a browser, one line each'),
+    failures: z
+      .array(runFailure)
+      .default([])
+      .describe('Everything of poolwright, the service or a browser that failed; not the failures of tests'),
     balance: z
       .object({ startCents: cents, endCents: cents })
       .nullable()
@@ -140,6 +150,8 @@ export const runRecord = z
 export type TestRecord = z.infer<typeof testRecord>;
 /** A time in which a test waited for a person. */
 export type HoldRecord = z.infer<typeof holdRecord>;
+/** A failure of poolwright, the service or a browser. */
+export type RunFailure = z.infer<typeof runFailure>;
 /** One browser of a run, with the tests that used it. */
 export type SessionRecord = z.infer<typeof sessionRecord>;
 /** `run.json`: what a run did with hosted browsers. */

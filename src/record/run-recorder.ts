@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { type Clock, systemClock, type Timer } from '../common/clock.ts';
 import { writeAtomically } from '../common/write-atomically.ts';
-import { recordedText } from './bounds.ts';
+import { failureOf, lostBrowsers } from './failures.ts';
 import { readRecord, recordText } from './record-file.ts';
-import type { RunRecord, TestRecord } from './run-record.ts';
+import type { RunFailure, RunRecord, TestRecord } from './run-record.ts';
 import { type SessionFacts, withTotals } from './session-record.ts';
 import { keyOf } from './test-record.ts';
 import type { TestUsage } from './test-usage.ts';
@@ -29,7 +29,7 @@ export interface RunRecorderOptions extends Pick<RunRecord, 'runId' | 'runner' |
  */
 export class RunRecorder {
   readonly #sessions: SessionFacts[];
-  readonly #leaseFailures: Set<string>;
+  readonly #leaseFailures: Map<string, RunFailure>;
   readonly #startedAt: string;
   /** Whether it continues the record of a crashed broker. */
   readonly #continues: boolean;
@@ -44,7 +44,9 @@ export class RunRecorder {
     this.#clock = clock;
     const earlier = directory === null ? null : fromCrashedBroker(readRecord(directory), options);
     this.#sessions = [...(earlier?.sessions ?? [])];
-    this.#leaseFailures = new Set(earlier?.leaseFailures);
+    const { leaseFailures = [], failures = [] } = earlier ?? {};
+    const known = (message: string) => failures.find((each) => each.message === message) ?? failureOf(message);
+    this.#leaseFailures = new Map(leaseFailures.map((message) => [message, known(message)]));
     this.#startedAt = earlier?.startedAt ?? new Date(clock.now()).toISOString();
     this.#continues = earlier !== null;
     this.#checkpoint = new Checkpoint({ directory, failed, present: () => this.#record(null, null), clock });
@@ -62,7 +64,7 @@ export class RunRecorder {
 
   /** Reasons for failures to get a browser, without duplicates: twenty workers without credit give one line. */
   get leaseFailures(): readonly string[] {
-    return [...this.#leaseFailures];
+    return [...this.#leaseFailures.keys()];
   }
 
   /** Adds a session. */
@@ -89,8 +91,9 @@ export class RunRecorder {
   }
 
   /** Records that a browser could not be leased. */
-  leaseFailed(reason: string): void {
-    this.#leaseFailures.add(recordedText(reason));
+  leaseFailed(reason: unknown): void {
+    const failure = failureOf(reason);
+    this.#leaseFailures.set(failure.message, failure);
     this.changed();
   }
 
@@ -108,6 +111,7 @@ export class RunRecorder {
 
   #record(endedAt: string | null, balance: RunRecord['balance']): RunRecord {
     const { runId, runner, service, chromiums, shard } = this.#options;
+    const sessions = this.sessions.map(withTotals);
     return {
       schema: 1,
       runId,
@@ -117,8 +121,9 @@ export class RunRecorder {
       shard,
       startedAt: this.#startedAt,
       endedAt,
-      sessions: this.sessions.map(withTotals),
-      leaseFailures: [...this.#leaseFailures],
+      sessions,
+      leaseFailures: [...this.#leaseFailures.keys()],
+      failures: [...this.#leaseFailures.values(), ...lostBrowsers(sessions)],
       // The balance at the start of this broker does not include what the crashed broker spent.
       balance: this.#continues ? null : balance,
       merged: [],

@@ -1,5 +1,6 @@
 import type { TestCase, TestResult } from '@playwright/test/reporter';
 import { readAttachment } from '../record/attachment.ts';
+import { lostBrowsers } from '../record/failures.ts';
 import { type RunRecord, type SessionRecord, type TestRecord, testRecord } from '../record/run-record.ts';
 import { proxiedBytesOf, sessionFromTests, type TestWithAttachment, withTotals } from '../record/session-record.ts';
 import { ATTACHMENT_NAME, keyOf, type TestFacts, testRecordOf } from '../record/test-record.ts';
@@ -54,6 +55,7 @@ export class TestResults {
   fromAttachments(): RunRecord | null {
     const served = [...this.#withAttachment.values()];
     if (served.length === 0) return null;
+    const sessions = sessionsOf(served);
     return {
       schema: 1,
       runId: null,
@@ -67,8 +69,9 @@ export class TestResults {
           .map(({ test }) => test.endedAt)
           .sort()
           .at(-1) ?? null,
-      sessions: sessionsOf(served),
+      sessions,
       leaseFailures: [],
+      failures: lostBrowsers(sessions),
       balance: null,
       merged: [],
     };

@@ -1,5 +1,4 @@
 import type { Clock } from '../../common/clock.ts';
-import { errorMessage } from '../../common/error-message.ts';
 import { type LeasePlan, planKey } from '../../options/lease-plan.ts';
 import type { EndReason } from '../../record/enums.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
@@ -146,7 +145,7 @@ export class BrowserQueue {
       {
         order: (slot, priority) => orders.order(plan, slot, priority),
         end: (held, reason) => ender.end(held, reason),
-        failedUnseen: (error) => recorder.leaseFailed(errorMessage(error)),
+        failedUnseen: (error) => recorder.leaseFailed(error),
         othersStarve: () => this.all.some((each) => each !== queue && each.starves),
       },
       { reuse: plan.reuse, clock, idleMs },

@@ -1,5 +1,4 @@
 import type { Clock, Timer } from '../../common/clock.ts';
-import { errorMessage } from '../../common/error-message.ts';
 import { issueRelayToken, RELAY_SECRET } from '../../common/relay/relay-token.ts';
 import { LeaseError } from '../../errors.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
@@ -89,7 +88,7 @@ export class LeaseService {
       notes.writeIfMoved(held);
       return { ...asMessage(held), ...relayAccess(held.browser.cdpUrl, process.env[RELAY_SECRET]) };
     } catch (error) {
-      if (!prefetch && !gone.aborted) recorder.leaseFailed(errorMessage(error));
+      if (!prefetch && !gone.aborted) recorder.leaseFailed(error);
       throw error;
     }
   }

@@ -96,6 +96,11 @@ export async function startRun(
     workers,
     // No other shard shares the run's own emulator.
     shard: embedded ? null : config.shard,
+  }).catch(async (error) => {
+    // The record of a run that cannot begin says why.
+    recorder.leaseFailed(error);
+    await recorder.end(null);
+    throw error;
   });
   traceTime('broker', 'all is checked');
   void rememberLimits(config.limitsFile ?? null, { concurrentBrowsers: limit, pools: poolSizes });

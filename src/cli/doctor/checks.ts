@@ -6,9 +6,10 @@ import { FAR_MS } from '../../cdp/latency/savings.ts';
 import { openSocket } from '../../cdp/transport/open-socket.ts';
 import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { describeChromiums, findChromiums, startEmulator } from '../../emulator/index.ts';
-import { LeaseError, PoolwrightError } from '../../errors.ts';
+import { LeaseError, PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
 import { inContinuousIntegration, variable } from '../../options/environment.ts';
 import { serviceName } from '../../options/resolve-service.ts';
+import { NEXT_STEPS } from '../../record/failures.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { serviceOfShell, withClient } from '../with-client.ts';
 
@@ -17,6 +18,9 @@ export interface Finding {
   check: string;
   result: 'ok' | 'warning' | 'failed' | 'skipped';
   says: string;
+  /** Of a failure: its code, and the next step. */
+  code?: PoolwrightErrorCode;
+  next?: string;
   /** Of the check `versions`: null where something is not installed. */
   versions?: Record<string, string | null>;
 }
@@ -52,7 +56,7 @@ export function variables(): Finding {
     // As a run decides it: where it is chosen; else without a key, and outside of CI.
     const alone = variable(process.env, 'POOLWRIGHT_API_KEY') === undefined && !inContinuousIntegration(process.env);
     const more = alone ? '. Without a key, runs use the emulator on this machine: checking that instead' : '';
-    return { check, result: alone ? 'skipped' : 'failed', says: `${textOf(error)}${more}` };
+    return { check, result: alone ? 'skipped' : 'failed', ...cause(error), says: `${textOf(error)}${more}` };
   }
 }
 
@@ -71,7 +75,7 @@ export async function balance(client: ServiceClient): Promise<Finding> {
     if (cents > 0) return { check, result: 'ok', says: `${cents} cents` };
     return { check, result: 'failed', says: `${cents} cents: no browser will start (402) until it is topped up` };
   } catch (error) {
-    return { check, result: 'warning', says: textOf(error) };
+    return { check, result: 'warning', ...cause(error) };
   }
 }
 
@@ -87,7 +91,7 @@ export async function limit(client: ServiceClient, wanted: number): Promise<Find
       ? { check, result: 'ok', says: text }
       : { check, result: 'warning', says: `${text}: some workers will wait for others to finish` };
   } catch (error) {
-    return { check, result: 'warning', says: textOf(error) };
+    return { check, result: 'warning', ...cause(error) };
   }
 }
 
@@ -106,7 +110,7 @@ export async function pool(client: ServiceClient, wanted: number): Promise<Findi
       ? { check, result: 'ok', says }
       : { check, result: 'warning', says: `${says}: ${wanted} wanted, so the others wait for a browser to start` };
   } catch (error) {
-    return { check, result: 'failed', says: textOf(error) };
+    return { check, result: 'failed', ...cause(error) };
   }
 }
 
@@ -126,7 +130,7 @@ export async function emulator(): Promise<Finding> {
       await started.stop();
     }
   } catch (error) {
-    return { check, result: 'failed', says: textOf(error) };
+    return { check, result: 'failed', ...cause(error) };
   }
 }
 
@@ -149,8 +153,14 @@ async function finding(
   try {
     return { check, result: 'ok', says: await work() };
   } catch (error) {
-    return { check, result: otherwise, says: textOf(error) };
+    return { check, result: otherwise, ...cause(error) };
   }
+}
+
+/** What a caught error says, for people and for programs. */
+function cause(error: unknown): Pick<Finding, 'says' | 'code' | 'next'> {
+  const says = textOf(error);
+  return error instanceof PoolwrightError ? { says, code: error.code, next: NEXT_STEPS[error.code] } : { says };
 }
 
 /** The message, which holds no secret, in one line. */

@@ -20,6 +20,7 @@ export function mergeRecords(records: RunRecord[]): RunRecord {
     endedAt: ends.length === records.length ? (ends.at(-1) ?? null) : null,
     sessions: records.flatMap((record) => record.sessions.map((session) => ofShard(session, record))),
     leaseFailures: records.flatMap(({ leaseFailures }) => leaseFailures),
+    failures: records.flatMap(({ failures }) => failures),
     balance: balanceOf(records),
     merged: parts,
   };

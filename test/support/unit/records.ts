@@ -77,6 +77,7 @@ export function aRecord(given: Partial<RunRecord>): RunRecord {
     endedAt: at(22),
     sessions: [],
     leaseFailures: [],
+    failures: [],
     balance: null,
     merged: [],
     ...given,

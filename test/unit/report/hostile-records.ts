@@ -140,6 +140,7 @@ export const hostileRecord: Arbitrary<RunRecord> = fc.record({
   endedAt: orNull(moment),
   sessions: fc.array(sessionRecord, { maxLength: 4 }),
   leaseFailures: fc.array(text, { maxLength: 12 }),
+  failures: fc.array(fc.record({ code: text, message: text, next: text }), { maxLength: 3 }),
   balance: orNull(fc.record({ startCents: cents, endCents: cents })),
   merged: fc.oneof(
     { weight: 4, arbitrary: fc.constant<RunRecord['merged']>([]) },

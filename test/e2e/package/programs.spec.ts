@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Consumer } from '../../support/e2e/consumer.ts';
+import { runProgram } from '../../support/e2e/examples.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { installPrograms } from '../../support/e2e/programs.ts';
+import { recordOf } from '../../support/e2e/runner-records.ts';
+
+/** The commands that llms.txt and docs/programs.md tell a program to run, on stub browsers. */
+
+test.use({ browsers: 'stub' });
+
+const ROOT = join(import.meta.dirname, '../../..');
+const INSTALL = 'npm i -D poolwright';
+
+/** The lines of all `sh` blocks. */
+function commandsIn(file: string): string[] {
+  const blocks = readFileSync(join(ROOT, file), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms);
+  return [...blocks].flatMap(([, code = '']) => code.trim().split('\n'));
+}
+
+async function newProject(consumer: Consumer): Promise<Consumer> {
+  await installPrograms(consumer);
+  await consumer.write({
+    'package.json': '{ "name": "project" }',
+    'playwright.config.ts': `import { defineConfig } from '@playwright/test';
+export default defineConfig({ testDir: './tests' });`,
+    'tests/a.spec.ts': `import { test } from '@playwright/test';
+test('opens', async ({ page }) => { await page.goto('about:blank'); });`,
+  });
+  return consumer;
+}
+
+/** As typed into a shell. npm finds everything in this directory. */
+async function type(consumer: Consumer, command: string, env: Record<string, string>) {
+  const offline = { npm_config_offline: 'true', npm_config_update_notifier: 'false' };
+  return await runProgram(consumer, 'sh', ['-c', command], { ...offline, ...env });
+}
+
+for (const file of ['llms.txt', 'docs/programs.md']) {
+  test(`${file} › its commands work, one after the other`, async ({ newConsumer, service }) => {
+    const consumer = await newProject(await newConsumer());
+    const [install, ...commands] = commandsIn(file);
+    expect(install).toBe(INSTALL);
+    expect(commands.length).toBeGreaterThan(3);
+    for (const command of commands) {
+      const { code, output } = await type(consumer, command, service.env);
+      expect(code, `${command}\n${output}`).toBe(0);
+      if (/--json$/.test(command)) expect(() => JSON.parse(output), output).not.toThrow();
+    }
+    expect(await recordOf(consumer)).toMatchObject({ failures: [], sessions: [{ testsServed: 1 }] });
+    expect(await service.running()).toEqual([]);
+  });
+}
+
+test('a failure › has code, message and next step: of a command, of bad usage, and of a run', async ({
+  newConsumer,
+  service,
+}) => {
+  const consumer = await newProject(await newConsumer());
+  const wrongKey = { ...service.env, POOLWRIGHT_API_KEY: 'wrong' };
+  const failure = {
+    code: 'SERVICE_UNAUTHORIZED',
+    message: expect.any(String),
+    next: expect.stringContaining('doctor'),
+  };
+  const command = await type(consumer, 'npx poolwright account --json', wrongKey);
+  expect([command.code, JSON.parse(command.output)]).toEqual([1, { error: failure }]);
+  const usage = await type(consumer, 'npx poolwright sessions list --statu active --json 2>/dev/null', service.env);
+  expect([usage.code, JSON.parse(usage.output)]).toMatchObject([
+    2,
+    { error: { code: 'OPTIONS_INVALID', message: expect.stringContaining('--statu'), next: expect.any(String) } },
+  ]);
+  await type(consumer, 'npx poolwright init --yes --json', service.env);
+  const run = await type(consumer, 'npx playwright test -c playwright.hosted.config.ts', wrongKey);
+  expect(run.code, run.output).toBe(1);
+  expect((await recordOf(consumer)).failures).toEqual([failure]);
+});
