@@ -36,8 +36,19 @@ const FLOORS = {
     ...['server', 'main', 'start'],
   ],
   cdp: [
-    ...['message', 'model', 'transport', 'page-code', 'contexts', 'files', 'latency', 'metering', 'network'],
-    ...['screencast', 'pipeline'],
+    ...[
+      'message',
+      'model',
+      'transport',
+      'page-code',
+      'figures',
+      'contexts',
+      'files',
+      'optional',
+      'latency',
+      'metering',
+    ],
+    ...['network', 'screencast', 'pipeline'],
   ],
   clients: ['shared', 'playwright', 'puppeteer'],
   runners: ['shared', 'jest', 'mocha', 'node-test', 'playwright-test', 'vitest'],
@@ -74,7 +85,7 @@ const FLOORS = {
   ],
   cli: [
     ...['confirm', 'npx-parent', 'numbers', 'print', 'progress', 'stop-signal', 'with-client'],
-    ...['init', 'report', 'doctor', 'commands', 'run', 'main'],
+    ...['init', 'report', 'doctor', 'relay', 'commands', 'run', 'main'],
   ],
 };
 

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
 
 /** Where the list of what is bundled is shipped: CycloneDX, as JSON. */
@@ -16,7 +16,8 @@ export function writeSbom(directories) {
   bom.metadata.component = own;
   for (const directory of directories) {
     const component = componentOf(directory, Enums.ComponentType.Library);
-    const place = relative('.', directory).replaceAll('\\', '/');
+    // `node_modules` may be a link (scripts/without.mjs).
+    const place = directory.slice(directory.indexOf('node_modules')).replaceAll('\\', '/');
     const { integrity } = lock.packages[place] ?? {};
     // What npm has checked when it was installed.
     const [, sha512] = /^sha512-(.*)$/.exec(integrity ?? '') ?? [];

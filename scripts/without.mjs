@@ -63,7 +63,7 @@ async function check(feature, runs) {
     }
     const seconds = ((performance.now() - since) / 1000).toFixed(1);
     console.log(
-      `without ${feature.name.padEnd(10)} ${seconds.padStart(5)} s, and without these tests: ${tests.join(' ')}`,
+      `without ${feature.name.padEnd(10)} ${seconds.padStart(5)} s, and without these tests: ${tests.filter((file) => !file.startsWith('bench/')).join(' ')}`,
     );
     return 0;
   } finally {
@@ -81,15 +81,18 @@ function isIn({ directories }, path) {
 
 function isTestOf(feature, entries, file) {
   if (!/^(test|bench|sim|compat|examples)\//.test(file)) return false;
-  const isNamed = (path) => path.split('/').includes(feature.name);
-  if (file.startsWith('test/') && (isNamed(file) || basename(file).split('.')[0] === feature.name)) return true;
+  // They measure most features.
+  if (file.startsWith('bench/')) return true;
+  const names = [feature.name, ...feature.directories.map((directory) => basename(directory))];
+  const isNamed = (path) => path.split('/').some((part) => names.includes(part.split('.')[0]));
+  if (!file.startsWith('examples/') && isNamed(file)) return true;
   if (!/\.[cm]?[jt]s$/.test(file)) return false;
   const imports = [...readFileSync(file, 'utf8').matchAll(/(?:from|import|require)\s*\(?'([^']+)'/g)];
   // Tests of the package have the sources of other tests, as text.
   if (/^(examples|test\/types)\//.test(file)) return imports.some(([, path]) => entries.has(path));
   const near = imports.flatMap(([, path]) => (path.startsWith('.') ? path : []));
   const paths = near.map((path) => posix.join(dirname(file), path));
-  return paths.some((path) => isIn(feature, path) || (path.startsWith('test/') && isNamed(path)));
+  return paths.some((path) => isIn(feature, path) || isNamed(path) || path.startsWith('bench/'));
 }
 
 /** The lists without the feature, which has exactly one line in each that is a list of features. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { BrowserType as PlaywrightBrowserType } from '@playwright/test';
 import type { Browser, BrowserContext, BrowserType, Page } from 'playwright-core';
 import { install } from '../../scripts/installed.mjs';
-import { Savings } from '../../src/cdp/latency/savings.ts';
+import { Savings } from '../../src/cdp/figures/savings.ts';
 import { openTransport } from '../../src/cdp/pipeline.ts';
 import { supportsTransport } from '../../src/cdp/transport/supports-transport.ts';
 import { openTunnel } from '../../src/cdp/transport/tunnel.ts';

@@ -1,7 +1,7 @@
 import v8 from 'node:v8';
 import { type Browser, chromium } from 'playwright-core';
-import { Savings } from '../../src/cdp/latency/savings.ts';
-import { Meter } from '../../src/cdp/metering/meter.ts';
+import { Meter } from '../../src/cdp/figures/meter.ts';
+import { Savings } from '../../src/cdp/figures/savings.ts';
 import { openTransport } from '../../src/cdp/pipeline.ts';
 import { Samples } from '../measuring/samples.ts';
 import { decimals } from '../report/table.ts';

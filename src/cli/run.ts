@@ -17,7 +17,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void>>
   ips: async () => (await import('./commands/ips.ts')).addIpsCommand,
   pools: async () => (await import('./commands/pools.ts')).addPoolsCommand,
   profiles: async () => (await import('./commands/profiles.ts')).addProfilesCommand,
-  relay: async () => (await import('./commands/relay.ts')).addRelayCommand,
+  relay: async () => (await import('./relay/command.ts')).addRelayCommand,
   report: async () => (await import('./report/report.ts')).addReportCommand,
   sessions: async () => (await import('./commands/sessions.ts')).addSessionsCommand,
   sweep: async () => (await import('./commands/sweep.ts')).addSweepCommand,

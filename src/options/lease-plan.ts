@@ -31,8 +31,8 @@ export interface ConnectionSettings {
   exposeNetwork: string;
   context: ContextOption;
   identity: IdentityOption | undefined;
-  /** Address of the relay that connects Playwright. Default: none. */
-  relay?: string | undefined;
+  /** Another way to the browser than CDP from this process: the name and the value of its option. Default: none. */
+  way?: { name: string; address: string } | undefined;
 }
 
 /**
@@ -77,8 +77,14 @@ export function connectionSettings(
     exposeNetwork: exposedNetwork(options.exposeNetwork, suite),
     context: options.context ?? DEFAULTS.context,
     identity: options.identity,
-    relay: relayAddress(options.relay, environment),
+    way: wayOf(options, environment),
   };
+}
+
+/** The option that names another way to the browser, if one does. @throws OptionsError for an invalid address */
+export function wayOf({ relay }: MergedOptions, environment: Environment): ConnectionSettings['way'] {
+  const address = relayAddress(relay, environment);
+  return address === undefined ? undefined : { name: 'relay', address };
 }
 
 /** Plans with the same key can share browsers. */

@@ -1,8 +1,8 @@
+import type { Savings } from '../figures/savings.ts';
 import type { CdpMessage } from '../message.ts';
 import { hasThrown, objectOf } from '../model/remote-objects.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
 import { isTargetGone } from '../transport/owed-responses.ts';
-import type { Savings } from './savings.ts';
 
 /** What happens to the response to a command. */
 type State =

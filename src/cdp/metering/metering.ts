@@ -1,9 +1,10 @@
 import type { Protocol } from 'devtools-protocol';
+import type { Meter } from '../figures/meter.ts';
 import { type CdpMessage, type Fields, fieldsOf } from '../message.ts';
 import type { BrowserModel } from '../model/browser-model.ts';
 import { SessionMap } from '../model/per-session.ts';
-import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import type { Meter } from './meter.ts';
+import type { Surroundings } from '../optional.ts';
+import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
 
 /** A response's head. Every value is checked where it is used: an event with an unexpected shape counts as zero. */
 type ResponseFields = Fields<Protocol.Network.Response>;
@@ -31,6 +32,11 @@ type WebSocketFields = Protocol.Network.WebSocketResponse & Protocol.Network.Web
 
 /** The same for its download events. */
 type DownloadFields = Fields<Protocol.Browser.DownloadWillBeginEvent & Protocol.Browser.DownloadProgressEvent>;
+
+/** Bytes count when they arrive. */
+export function onArrival({ meter, isProxied }: Surroundings): InterceptorFactory[] {
+  return meter ? [(transport) => new Metering(transport, meter, isProxied)] : [];
+}
 
 /**
  * Counts the bytes that a browser transfers, from the events that it sends to Playwright anyway: what its pages,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import pTimeout from 'p-timeout';
 import { type KnownLimits, limitsFile, rememberLimits } from '../../broker/ledger/known-limits.ts';
 import { findPool } from '../../broker/pools/find-pool.ts';
-import { FAR_MS } from '../../cdp/latency/savings.ts';
+import { FAR_MS } from '../../cdp/figures/savings.ts';
 import { openSocket } from '../../cdp/transport/open-socket.ts';
 import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { describeChromiums, findChromiums, startEmulator } from '../../emulator/index.ts';

@@ -10,6 +10,7 @@ import {
   connectThrough,
 } from '../shared/connection/connect-through.ts';
 import { assertPersistent, assertReachable, TestProxies, withoutEmulation } from './context-options.ts';
+import { WAYS } from './ways.ts';
 
 /** Playwright's connection to one leased browser. */
 export interface PlaywrightConnection extends Connection<Browser> {
@@ -42,11 +43,11 @@ export async function connectPlaywright(
   options: ConnectionOptions,
 ): Promise<PlaywrightConnection> {
   const proxies = new TestProxies();
-  const library = { ...libraryOf(chromium, options.relay), isOwnProxy: (server: string) => !proxies.has(server) };
+  const library = { ...libraryOf(chromium, options), isOwnProxy: (server: string) => !proxies.has(server) };
   const connection = await connectThrough(library, lease, options);
   const { browser, mode } = connection;
-  // A relay serves a browser that looks as if it were launched: such a browser shows no default context.
-  const defaultContext = options.relay === undefined ? browser.contexts()[0] : undefined;
+  // Elsewhere, the browser looks as if it were launched: such a browser shows no default context.
+  const defaultContext = options.way === undefined ? browser.contexts()[0] : undefined;
   const hasContexts = () => browser.contexts().some((context) => context !== defaultContext);
   let opening = 0;
   const openContext = async (contextOptions: BrowserContextOptions) => {
@@ -83,7 +84,8 @@ export async function connectPlaywright(
   };
 }
 
-function libraryOf(chromium: BrowserType, relay: string | undefined): ClientLibrary<Browser> {
+function libraryOf(chromium: BrowserType, { way }: ConnectionOptions): ClientLibrary<Browser> {
+  const other = way && WAYS[way.name];
   return {
     name: 'playwright',
     connect: async (transport, timeout) => {
@@ -92,12 +94,7 @@ function libraryOf(chromium: BrowserType, relay: string | undefined): ClientLibr
     },
     isConnected: (browser) => browser.isConnected(),
     disconnect: (browser) => browser.close(),
-    ...(relay !== undefined && {
-      open: async (...given) => {
-        const { openThroughRelay } = await import('./relay/open-through-relay.ts');
-        return await openThroughRelay(chromium, relay, ...given);
-      },
-    }),
+    ...(other && { open: async (...given) => await (await other()).open(chromium, way.address, ...given) }),
   };
 }
 

@@ -4,6 +4,7 @@ import { isLoopbackHost } from '../../common/url/loopback.ts';
 import { parsedUrl } from '../../common/url/parsed-url.ts';
 import { OptionsError } from '../../errors.ts';
 import { parseExposure } from '../../options/expose-network.ts';
+import type { ConnectionSettings } from '../../options/lease-plan.ts';
 
 /** Adapts the options of `newContext` to a hosted browser. */
 
@@ -76,12 +77,15 @@ export function assertPersistent(options: BrowserContextOptions, where: string):
  */
 export function assertReachable(
   { clientCertificates = [], proxy }: Pick<BrowserContextOptions, 'clientCertificates' | 'proxy'>,
-  { exposeNetwork, relay }: { exposeNetwork: string; relay?: string | undefined },
+  { exposeNetwork, way }: Pick<ConnectionSettings, 'exposeNetwork' | 'way'>,
 ): void {
   const { hosts, auto } = parseExposure(exposeNetwork);
-  if (clientCertificates.length > 0 && relay !== undefined) {
+  if (clientCertificates.length > 0 && way !== undefined) {
     const field = 'newContext.clientCertificates';
-    throw new OptionsError(field, `\`${field}\` is not supported through a relay. Remove the option \`relay\`.`);
+    throw new OptionsError(
+      field,
+      `\`${field}\` is not supported through a ${way.name}. Remove the option \`${way.name}\`.`,
+    );
   }
   for (const { origin } of clientCertificates) {
     const url = parsedUrl(origin);

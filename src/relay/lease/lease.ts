@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
-import { Windows } from '../../cdp/latency/contexts/windows.ts';
-import { Savings } from '../../cdp/latency/savings.ts';
-import { Meter } from '../../cdp/metering/meter.ts';
+import { Windows } from '../../cdp/contexts/windows.ts';
+import { Meter } from '../../cdp/figures/meter.ts';
+import { Savings } from '../../cdp/figures/savings.ts';
 import { BrowserHealth, openTransport } from '../../cdp/pipeline.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
 import { connected } from '../../common/dial/dial.ts';

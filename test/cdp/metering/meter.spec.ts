@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import { WebSocketServer } from 'ws';
-import { Meter } from '../../../src/cdp/metering/meter.ts';
+import { Meter } from '../../../src/cdp/figures/meter.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
 
 const MB = 1_000_000;

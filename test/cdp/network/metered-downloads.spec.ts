@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import { Meter } from '../../../src/cdp/metering/meter.ts';
+import { Meter } from '../../../src/cdp/figures/meter.ts';
 import { ProxiedTraffic } from '../../../src/cdp/network/proxied-traffic.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from '@playwright/test';
 import { chromium } from 'playwright-core';
-import { Savings } from '../../../src/cdp/latency/savings.ts';
+import { Savings } from '../../../src/cdp/figures/savings.ts';
 import type { openTransport } from '../../../src/cdp/pipeline.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';

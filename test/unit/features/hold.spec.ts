@@ -1,10 +1,13 @@
 import { expect, test } from '@playwright/test';
+import fc from 'fast-check';
 import type { HoldParams, SlotInput } from '../../../src/broker/rpc/watch-calls.ts';
 import { LeaseError } from '../../../src/errors.ts';
 import { type HeldBrowser, type HeldTest, Holds } from '../../../src/features/hold/holds.ts';
 import type { Environment } from '../../../src/options/environment.ts';
 import type { RecordedByFeatures } from '../../../src/record/test-record.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { FakeClock, settled } from '../../support/unit/broker/fake-clock.ts';
+import { expectOneLine, text as hostile } from '../report/hostile-records.ts';
 
 /** Holds of one worker. The test plays the broker, the browser and the person. */
 
@@ -203,4 +206,14 @@ test('in CI, only what somebody watches is put on hold', async () => {
   expect(watched.begun).toMatchObject([{ reason: 'the test failed' }]);
   watched.release();
   await hold;
+});
+
+test('shows its reason as one clean line', async () => {
+  const broker = { watchOrders: async () => ({ number: 1, isWatched: false, pictures: null }) };
+  const holds = new Holds({ broker: broker as never, slot: 0, environment: { CI: '1' } });
+  const property = fc.asyncProperty(hostile, async (reason) => {
+    const refusal = await holds.hold({} as never, `log in ${reason}`, null).catch((error) => error);
+    expectOneLine(refusal.message);
+  });
+  await fc.assert(property, propertyRuns(200));
 });

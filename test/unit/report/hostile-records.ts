@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { printable } from '../../../src/printable.ts';
 import { holdEnds, runners, testStatuses } from '../../../src/record/enums.ts';
 import type { RunRecord, SessionRecord, TestRecord } from '../../../src/record/run-record.ts';
 import type { TimelineData } from '../../../src/report/timeline/data.ts';
@@ -179,7 +180,7 @@ const FORBIDDEN =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]|^\s*::(?!warning title=poolwright::)|##\w*\[|\bNaN\b|\bInfinity\b|Invalid Date|\bundefined\b|\[object/u;
 
 /** What is wrong with a printed line; null if nothing. */
-export function flawOf(line: string): string | null {
+function flawOf(line: string): string | null {
   const found = FORBIDDEN.exec(line);
   return found && `${JSON.stringify(found[0])} in ${JSON.stringify(line)}`;
 }
@@ -201,4 +202,10 @@ export function expectShown({ tests, ...data }: TimelineData): void {
   };
   visit(data);
   visit(tests.map(([, start, duration, , , , , , , title, , bytes, lost]) => [start, duration, title, bytes, lost]));
+}
+
+/** Not by `expect`, which takes a minute for thousands of lines. */
+export function expectOneLine(line: string): void {
+  const flaw = flawOf(line) ?? (printable(line) === line ? null : `not printable: ${JSON.stringify(line)}`);
+  if (flaw !== null) throw new Error(flaw);
 }

@@ -1,10 +1,10 @@
 import type { Protocol } from 'devtools-protocol';
+import { Windows } from '../../contexts/windows.ts';
+import type { Savings } from '../../figures/savings.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { PipelinedCommands } from '../pipelined-commands.ts';
-import type { Savings } from '../savings.ts';
 import { type ClosingEvents, DetachedPages } from './closing-events.ts';
-import { Windows } from './windows.ts';
 
 /**
  * Lets the client continue while the browser closes a context: the client immediately gets the events that its page is

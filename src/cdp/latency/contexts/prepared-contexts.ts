@@ -1,13 +1,13 @@
 import type { Protocol } from 'devtools-protocol';
 import { setImmediate } from '../../../common/clock.ts';
+import { Windows } from '../../contexts/windows.ts';
+import type { Savings } from '../../figures/savings.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { PerSession } from '../../model/per-session.ts';
 import type { Session } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { commandKey, PipelinedCommands } from '../pipelined-commands.ts';
-import type { Savings } from '../savings.ts';
 import { ForeignSessions } from './foreign-sessions.ts';
-import { Windows } from './windows.ts';
 
 type ContextFields = Protocol.Browser.SetDownloadBehaviorRequest & Protocol.Target.CreateTargetRequest;
 

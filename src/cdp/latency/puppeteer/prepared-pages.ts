@@ -1,11 +1,11 @@
 import type { Protocol } from 'devtools-protocol';
 import { setImmediate } from '../../../common/clock.ts';
+import type { Windows } from '../../contexts/windows.ts';
+import type { Savings } from '../../figures/savings.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { ForeignSessions } from '../contexts/foreign-sessions.ts';
-import type { Windows } from '../contexts/windows.ts';
 import { commandKey, PipelinedCommands } from '../pipelined-commands.ts';
-import type { Savings } from '../savings.ts';
 import { PageSetUp } from './page-set-up.ts';
 import { PreparedPage } from './prepared-page.ts';
 

@@ -1,11 +1,11 @@
 import type { Protocol } from 'devtools-protocol';
+import type { Savings } from '../../figures/savings.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { Attached, PerSession } from '../../model/per-session.ts';
 import { objectOf, referencedObjects } from '../../model/remote-objects.ts';
 import type { World } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { commandKey, PipelinedCommands } from '../pipelined-commands.ts';
-import type { Savings } from '../savings.ts';
 import { ReadHabits } from './read-habits.ts';
 import { ReadTrail, ReadTrails } from './read-trail.ts';
 import { isRead } from './recognised-reads.ts';

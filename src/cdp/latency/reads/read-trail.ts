@@ -1,9 +1,9 @@
+import type { Savings } from '../../figures/savings.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { PerSession } from '../../model/per-session.ts';
 import { objectOf } from '../../model/remote-objects.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { PipelinedCommands } from '../pipelined-commands.ts';
-import type { Savings } from '../savings.ts';
 import { UtilityWorlds } from '../utility-worlds.ts';
 import { type Follower, type HabitKeys, isSame, type ReadHabits, tokenOf } from './read-habits.ts';
 

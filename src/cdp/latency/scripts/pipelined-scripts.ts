@@ -1,5 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { setImmediate } from '../../../common/clock.ts';
+import type { Savings } from '../../figures/savings.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { PerSession } from '../../model/per-session.ts';
 import { hasThrown, objectOf, referencedObjects } from '../../model/remote-objects.ts';
@@ -7,7 +8,6 @@ import type { Session, World } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import type { PendingCommand } from '../../transport/pending-commands.ts';
 import { PipelinedCommands } from '../pipelined-commands.ts';
-import type { Savings } from '../savings.ts';
 import { UtilityWorlds } from '../utility-worlds.ts';
 import { callOf, type FoundScript, type KnownScript, KnownScripts } from './known-scripts.ts';
 import { PredictedObjects } from './predicted-objects.ts';

@@ -1,6 +1,6 @@
 import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
-import { Savings } from '../../../cdp/latency/savings.ts';
-import { Meter } from '../../../cdp/metering/meter.ts';
+import { Meter } from '../../../cdp/figures/meter.ts';
+import { Savings } from '../../../cdp/figures/savings.ts';
 import { VisitedOrigins } from '../../../cdp/network/policy/visited-origins.ts';
 import { ProxiedTraffic } from '../../../cdp/network/proxied-traffic.ts';
 import type { Client } from '../../../cdp/pipeline.ts';

@@ -7,13 +7,12 @@ import { up as nearestPackage } from 'empathic/package';
 import { BROKER_VARIABLE } from '../../../broker/rpc/shared-broker.ts';
 import { dropEarlyBroker } from '../../../broker/start/spawn-broker.ts';
 import type { StartedBroker } from '../../../broker/start/started-broker.ts';
+import { WAYS } from '../../../clients/playwright/ways.ts';
 import { importModule } from '../../../common/import-module.ts';
-import { RELAY_SECRET } from '../../../common/relay/relay-token.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { traceTime } from '../../../common/time-trace.ts';
 import { OptionsError } from '../../../errors.ts';
-import { leasePlan } from '../../../options/lease-plan.ts';
-import { relayAddress } from '../../../options/schema/relay-address.ts';
+import { leasePlan, wayOf } from '../../../options/lease-plan.ts';
 import { htmlReportFrom } from '../../../report/html-report.ts';
 import { runReporter } from '../../../report/run-reporter.ts';
 import { beginRun } from '../../shared/start-run.ts';
@@ -69,7 +68,7 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
 }
 
 async function start(config: FullConfig, run: WrappedRun): Promise<StartedBroker> {
-  await checkRelays(config, run.hosted);
+  await checkWays(config, run.hosted);
   const broker = await beginRun({
     runner: 'playwright',
     options: run.options,
@@ -107,12 +106,15 @@ function recordDirectory(config: FullConfig): string {
   return join(outputDir, 'poolwright');
 }
 
-/** Checks the relays of a run's projects, before any browser is requested. @throws OptionsError, LeaseError */
-async function checkRelays({ version }: FullConfig, projects: readonly WrappedProject[]): Promise<void> {
-  const addresses = new Set(projects.flatMap(({ options }) => relayAddress(options.relay, process.env) ?? []));
-  if (addresses.size === 0) return;
-  const { checkRelay } = await import('../../../clients/playwright/relay/check-relay.ts');
-  await Promise.all([...addresses].map((address) => checkRelay(address, version, process.env[RELAY_SECRET])));
+/** Checks the other ways to browsers that projects name, before one is requested. @throws OptionsError, LeaseError */
+async function checkWays({ version }: FullConfig, projects: readonly WrappedProject[]): Promise<void> {
+  const ways = projects.flatMap(({ options }) => wayOf(options, process.env) ?? []);
+  const different = new Map(ways.map((way) => [way.address, way]));
+  const checks = [...different.values()].map(async ({ name, address }) => {
+    const way = await WAYS[name]?.();
+    await way?.check(address, version);
+  });
+  await Promise.all(checks);
 }
 
 /**

@@ -1,17 +1,12 @@
+import { readdirSync } from 'node:fs';
 import { BackForwardCache } from '../../../../src/cdp/contexts/back-forward-cache.ts';
 import { HiddenTargets } from '../../../../src/cdp/contexts/hidden-targets.ts';
 import { LostScreenshots } from '../../../../src/cdp/contexts/lost-screenshots.ts';
 import { PersistentContext } from '../../../../src/cdp/contexts/persistent-context.ts';
+import { Meter } from '../../../../src/cdp/figures/meter.ts';
 import { Downloads } from '../../../../src/cdp/files/downloads.ts';
 import { LocalDownloads } from '../../../../src/cdp/files/local-downloads.ts';
 import { Uploads } from '../../../../src/cdp/files/uploads.ts';
-import { EarlyClose } from '../../../../src/cdp/latency/contexts/early-close.ts';
-import { PreparedContexts } from '../../../../src/cdp/latency/contexts/prepared-contexts.ts';
-import { PipelinedReads } from '../../../../src/cdp/latency/reads/pipelined-reads.ts';
-import { Savings } from '../../../../src/cdp/latency/savings.ts';
-import { PipelinedScripts } from '../../../../src/cdp/latency/scripts/pipelined-scripts.ts';
-import { Meter } from '../../../../src/cdp/metering/meter.ts';
-import { Metering } from '../../../../src/cdp/metering/metering.ts';
 import { Network } from '../../../../src/cdp/network/network.ts';
 import { NetworkProxy } from '../../../../src/cdp/network/network-proxy.ts';
 import { FilmedPages } from '../../../../src/cdp/screencast/filmed-pages.ts';
@@ -19,6 +14,14 @@ import { Filming } from '../../../../src/cdp/screencast/filming.ts';
 import { Screencast } from '../../../../src/cdp/screencast/screencast.ts';
 import type { InterceptorFactory } from '../../../../src/cdp/transport/interceptor.ts';
 import { parseNetworkRules } from '../../../../src/options/network-rules.ts';
+
+/** Interceptors that a connection can do without. */
+type Optional = (meter: Meter) => Record<string, InterceptorFactory>;
+
+const directory = new URL('optional/', import.meta.url);
+const optional: Optional[] = await Promise.all(
+  readdirSync(directory).map(async (file) => (await import(new URL(file, directory).href)).interceptors),
+);
 
 /** An address without a listener. */
 const NOWHERE = '127.0.0.1:1';
@@ -36,14 +39,10 @@ export function interceptors(proxied = NOWHERE, meter = new Meter()): Readonly<R
     network: (link) =>
       new Network(link, { proxiedHosts: parseNetworkRules(proxied), downloads: carried }, NetworkProxy),
     downloads: (link) => new Downloads(link, carried),
-    metering: (link) => new Metering(link, meter, () => false),
     'hidden-targets': (link) => new HiddenTargets(link),
     'persistent-context': (link) => new PersistentContext(link, { clear: true }),
     filming: (link) => new Filming(link, filming(), FilmedPages),
-    'early-close': (link) => new EarlyClose(link, far()),
-    'prepared-contexts': (link) => new PreparedContexts(link, far()),
-    'pipelined-scripts': (link) => new PipelinedScripts(link, far()),
-    'pipelined-reads': (link) => new PipelinedReads(link, far()),
+    ...Object.assign({}, ...optional.map((each) => each(meter))),
   };
 }
 
@@ -51,11 +50,4 @@ function filming(): Screencast {
   const screencast = new Screencast();
   screencast.start({ options: { maxWidth: 9, maxHeight: 9, quality: 1, perSecond: 100 }, onPicture: async () => {} });
   return screencast;
-}
-
-/** Savings for a remote browser. */
-function far(): Savings {
-  const savings = new Savings(0);
-  savings.measured(100);
-  return savings;
 }

@@ -1,14 +1,14 @@
 import { deepEqual } from 'node:assert/strict';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
+import { Savings } from '../../../../src/cdp/figures/savings.ts';
 import { PipelinedCommands } from '../../../../src/cdp/latency/pipelined-commands.ts';
-import { Savings } from '../../../../src/cdp/latency/savings.ts';
 import { type CdpMessage, fieldsOf } from '../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
+import { aLink, CRASHED, turn } from '../../../support/unit/cdp/a-link.ts';
 
 const object = (objectId: string) => ({ result: { objectId } });
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A component that sends the given commands early, between a client and a browser that responds on demand. */
 function between() {
@@ -138,4 +138,22 @@ test('gives the client each response once, and only to its commands, in any orde
     }),
     propertyRuns(300),
   );
+});
+
+test('ends commands sent in advance when the page crashes, and sends no more', async () => {
+  let sent: PipelinedCommands | undefined;
+  const { list, attach, crash, responses, toBrowser } = aLink((link) => {
+    const pipelined = new PipelinedCommands(link, new Savings());
+    sent = pipelined;
+    return {
+      onCommand: (command) => (pipelined.ask('key', command) ? null : command),
+      onMessage: (message) => pipelined.onMessage(message),
+    };
+  });
+  attach('page', 'T');
+  sent?.send('key', { method: 'Runtime.evaluate', sessionId: 'page' });
+  list.command({ id: 1, method: 'Runtime.evaluate', sessionId: 'page' });
+  await crash('page');
+  expect(responses()).toEqual([{ id: 1, sessionId: 'page', error: CRASHED }]);
+  expect(toBrowser.map(({ method }) => method)).toEqual(['Runtime.evaluate', 'Browser.getVersion']);
 });

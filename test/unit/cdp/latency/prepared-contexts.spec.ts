@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
+import { Savings } from '../../../../src/cdp/figures/savings.ts';
 import { PreparedContexts } from '../../../../src/cdp/latency/contexts/prepared-contexts.ts';
-import { Savings } from '../../../../src/cdp/latency/savings.ts';
 import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
 

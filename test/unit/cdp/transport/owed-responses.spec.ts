@@ -1,41 +1,10 @@
 import { expect, test } from '@playwright/test';
-import { Distance } from '../../../../src/cdp/latency/distance.ts';
-import { PipelinedCommands } from '../../../../src/cdp/latency/pipelined-commands.ts';
-import { Savings } from '../../../../src/cdp/latency/savings.ts';
+import { Distance } from '../../../../src/cdp/figures/distance.ts';
+import { Savings } from '../../../../src/cdp/figures/savings.ts';
 import type { CdpMessage } from '../../../../src/cdp/message.ts';
-import type { InterceptorFactory, InterceptorTransport } from '../../../../src/cdp/transport/interceptor.ts';
-import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
+import { aLink, CRASHED, turn } from '../../../support/unit/cdp/a-link.ts';
 
 /** Commands that Chromium does not respond to, or would respond to twice. */
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-const CRASHED = { code: -32_000, message: 'Target crashed' };
-
-function aLink(create?: (link: InterceptorTransport) => ReturnType<InterceptorFactory>) {
-  const [toBrowser, toClient]: [CdpMessage[], CdpMessage[]] = [[], []];
-  const links: InterceptorTransport[] = [];
-  const factory: InterceptorFactory = (link) => {
-    links.push(link);
-    return create?.(link) ?? {};
-  };
-  const list = new InterceptorList([factory], {
-    toBrowser: (command) => toBrowser.push(command),
-    toClient: (message) => toClient.push(message),
-  });
-  const attach = (sessionId: string, targetId: string, parent?: string) => {
-    const params = { sessionId, targetInfo: { targetId } };
-    list.message({ method: 'Target.attachedToTarget', params, ...(parent !== undefined && { sessionId: parent }) });
-  };
-  /** The page's process crashes, and the browser responds to the commands sent since. */
-  const crash = async (sessionId: string) => {
-    list.message({ method: 'Inspector.targetCrashed', sessionId });
-    list.message({ id: toBrowser.find(({ method }) => method === 'Browser.getVersion')?.id, result: {} });
-    await turn();
-    await turn();
-  };
-  const responses = () => toClient.filter(({ id }) => id !== undefined);
-  return { list, link: links[0] as InterceptorTransport, toBrowser, attach, crash, responses };
-}
 
 test('rejects own commands when their session ends, or the session in which it was announced', async () => {
   const { list, link, attach } = aLink();
@@ -116,24 +85,6 @@ test('rejects own commands at once when the connection has closed', async () => 
   const { list, link } = aLink();
   list.end();
   await expect(link.call('Browser.getVersion')).rejects.toThrow('the connection to the browser closed');
-});
-
-test('ends commands sent in advance when the page crashes, and sends no more', async () => {
-  let sent: PipelinedCommands | undefined;
-  const { list, attach, crash, responses, toBrowser } = aLink((link) => {
-    const pipelined = new PipelinedCommands(link, new Savings());
-    sent = pipelined;
-    return {
-      onCommand: (command) => (pipelined.ask('key', command) ? null : command),
-      onMessage: (message) => pipelined.onMessage(message),
-    };
-  });
-  attach('page', 'T');
-  sent?.send('key', { method: 'Runtime.evaluate', sessionId: 'page' });
-  list.command({ id: 1, method: 'Runtime.evaluate', sessionId: 'page' });
-  await crash('page');
-  expect(responses()).toEqual([{ id: 1, sessionId: 'page', error: CRASHED }]);
-  expect(toBrowser.map(({ method }) => method)).toEqual(['Runtime.evaluate', 'Browser.getVersion']);
 });
 
 test('drops a second response before an interceptor sees it', () => {

@@ -32,7 +32,7 @@ for (const [origin, exposeNetwork, hint] of [
 
 test('rejects client certificates over a relay', () => {
   const given = { clientCertificates: [certificate('https://localhost:1')] };
-  expect(rejection(given, { exposeNetwork: 'auto', relay: 'http://relay' })?.field).toBe(
+  expect(rejection(given, { exposeNetwork: 'auto', way: { name: 'relay', address: 'http://relay' } })?.field).toBe(
     'newContext.clientCertificates',
   );
 });

@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import type { Savings } from '../../../figures/savings.ts';
 import { type CdpMessage, fieldsOf } from '../../../message.ts';
 import { Attached } from '../../../model/per-session.ts';
 import { referencedObjects, worldOf } from '../../../model/remote-objects.ts';
@@ -7,7 +8,6 @@ import type { Interceptor, InterceptorTransport } from '../../../transport/inter
 import { commandKey, PipelinedCommands } from '../../pipelined-commands.ts';
 import { type Follower, makesValue, ReadHabits, tokenOf } from '../../reads/read-habits.ts';
 import { ReadTrails, valueIn } from '../../reads/read-trail.ts';
-import type { Savings } from '../../savings.ts';
 import { CallTrail } from './call-trail.ts';
 import { isIdentity, isLasting, isSetUp, type ReadKind, readOf } from './recognised-commands.ts';
 

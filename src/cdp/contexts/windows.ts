@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import { type CdpMessage, fieldsOf } from '../../message.ts';
+import { type CdpMessage, fieldsOf } from '../message.ts';
 
 /**
  * Whether a browser's pages have separate windows, which compete for position and focus. The headless shell has none,

@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@playwright/test';
-import { Savings } from '../../../src/cdp/latency/savings.ts';
-import { type CdpMessage, fieldsOf } from '../../../src/cdp/message.ts';
-import { Meter } from '../../../src/cdp/metering/meter.ts';
-import { interceptorsFor } from '../../../src/cdp/pipeline.ts';
-import { InterceptorList } from '../../../src/cdp/transport/interceptor-list.ts';
-import { ModelBrowser } from '../../models/cdp/model-browser.ts';
-import { fullLength } from '../../support/property-runs.ts';
+import { Meter } from '../../../../src/cdp/figures/meter.ts';
+import { Savings } from '../../../../src/cdp/figures/savings.ts';
+import { type CdpMessage, fieldsOf } from '../../../../src/cdp/message.ts';
+import { interceptorsFor } from '../../../../src/cdp/pipeline.ts';
+import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';
+import { ModelBrowser } from '../../../models/cdp/model-browser.ts';
+import { fullLength } from '../../../support/property-runs.ts';
 
 /** One connection with all interceptors keeps nothing of earlier tests. */
 
