@@ -13,7 +13,9 @@ const MAY_IMPORT = {
   service: BASE,
   options: ['service', ...BASE],
   record: BASE,
-  broker: ['record', 'options', 'service', ...BASE],
+  // Browsers that are not the service's.
+  providers: ['options', 'service', ...BASE],
+  broker: ['providers', 'record', 'options', 'service', ...BASE],
   cdp: BASE,
   // Optional parts of a run: what they plug into imports only their list.
   features: ['record', 'broker', 'cdp', 'options', ...BASE],
@@ -26,7 +28,7 @@ const MAY_IMPORT = {
   // The end of a run prints the summary when the reporter is not loaded.
   runners: ['report', 'clients', 'features', 'record', 'broker', 'options', 'service', ...BASE],
   emulator: ['service', ...BASE],
-  cli: ['emulator', 'relay', 'report', 'watch', 'record', 'broker', 'cdp', 'options', 'service', ...BASE],
+  cli: ['emulator', 'providers', 'relay', 'report', 'watch', 'record', 'broker', 'cdp', 'options', 'service', ...BASE],
 };
 
 /** The order inside a room, from the ground up: each of these directories and files imports only those before it. */

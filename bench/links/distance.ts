@@ -29,6 +29,7 @@ const LEASE = {
   servedBy: null,
   type: 'hosted',
   hasOwnState: false,
+  runsAlready: false,
   startedAt: '',
   lifetimeMs: 3_600_000,
   expiresAt: '',

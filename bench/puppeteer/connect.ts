@@ -15,6 +15,7 @@ export async function connect(puppeteer: Connects, way: Way, cdpUrl: string): Pr
     servedBy: null,
     type: 'hosted' as const,
     hasOwnState: false,
+    runsAlready: false,
     reused: false,
     startedAt: now,
     lifetimeMs: 3_600_000,

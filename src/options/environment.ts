@@ -7,6 +7,7 @@ export interface Environment {
   POOLWRIGHT_SERVICE?: string | undefined;
   POOLWRIGHT_BASE_URL?: string | undefined;
   POOLWRIGHT_API_KEY?: string | undefined;
+  POOLWRIGHT_CDP_URL?: string | undefined;
   POOLWRIGHT_POOL?: string | undefined;
   POOLWRIGHT_WORKERS?: string | undefined;
   POOLWRIGHT_AHEAD?: string | undefined;

@@ -3,11 +3,14 @@ import { OptionsError } from '../errors.ts';
 import { redactAddress } from '../redact.ts';
 import { DEFAULTS, type ServiceName } from './defaults.ts';
 import { type Environment, inContinuousIntegration, serviceVariable, variable } from './environment.ts';
+import { type FixedBrowser, fixedBrowsers } from './fixed-browsers.ts';
 import type { HostedOptions } from './schema/schema.ts';
 
 /** Which service a run talks to. */
 export type ServiceChoice =
   | { kind: 'hosted'; baseURL: string; apiKey: string }
+  /** Browsers that run already. */
+  | { kind: 'browsers'; browsers: FixedBrowser[] }
   /** `chosenBy`: why it is the emulator, for the line that the run begins with. */
   | { kind: 'emulator'; chosenBy: 'option' | 'variable' | 'no-key' };
 
@@ -27,7 +30,7 @@ export function serviceName({ service }: Pick<HostedOptions, 'service'>, environ
 }
 
 /**
- * Decides between the hosted service and the emulator (option `service`).
+ * Decides between the hosted service, the emulator and browsers that run already (options `service` and `browsers`).
  * @throws OptionsError when the hosted service is meant and its address or key is missing; for `'local'`, which has no
  * browser to lease
  */
@@ -36,6 +39,9 @@ export function resolveService(options: HostedOptions, environment: Environment)
   const chosenBy = options.service === undefined ? 'variable' : 'option';
   if (service === 'emulator') return { kind: 'emulator', chosenBy };
   if (service === 'local') throw noLocalLease(chosenBy);
+
+  const browsers = service === 'auto' ? fixedBrowsers(options, environment) : null;
+  if (browsers) return { kind: 'browsers', browsers };
 
   const apiKey = options.apiKey ?? variable(environment, 'POOLWRIGHT_API_KEY');
   if (!apiKey && service === 'auto') {

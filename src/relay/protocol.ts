@@ -29,6 +29,8 @@ const open = v.strictObject({
   metering: v.boolean(),
   ahead: v.boolean(),
   sharesBrowser: v.boolean(),
+  /** Whether others may use it at the same time. */
+  runsAlready: v.boolean(),
   /** The browser's default context in place of a new one; null: new contexts. */
   persistent: v.nullable(v.strictObject({ clear: v.boolean() })),
   /** Servers that pages reach through the worker: the value of the option `exposeNetwork`. */

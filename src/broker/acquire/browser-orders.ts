@@ -24,6 +24,8 @@ export interface Refusals {
 /** What {@link BrowserOrders} needs from the broker. */
 export interface BrowserOrdersOptions {
   client: BrowserService;
+  /** For browsers that run already: what to say when all of them are in use. */
+  full?: string | undefined;
   run: RunIdentity;
   scheduler: RequestScheduler;
   pools: PoolDirectory;
@@ -79,7 +81,7 @@ export class BrowserOrders {
         return waitsFor();
       },
       explain: async (limit) => {
-        if (waiting === 'capacity') return await scheduler.describeLimit(limit);
+        if (waiting === 'capacity') return this.#options.full ?? (await scheduler.describeLimit(limit));
         return plan.pool === null ? waitsFor() : await this.#explainPool(plan.pool, limit);
       },
       giveUp: () => givenUp.abort(new SurplusOrder()),
@@ -92,7 +94,7 @@ export class BrowserOrders {
   }
 
   async #run(plan: LeasePlan, slot: WorkerSlot, standing: Standing): Promise<HeldBrowser> {
-    const { client, run, scheduler, pools, ledger, log, refusals, onCame, onFailed, clock, closes, random } =
+    const { client, full, run, scheduler, pools, ledger, log, refusals, onCame, onFailed, clock, closes, random } =
       this.#options;
     const request = `${run.mark}-${++this.#requests}`;
     const askedAt = new Date(clock.now());
@@ -103,7 +105,8 @@ export class BrowserOrders {
       const note = noteFor(run, slot, request, plan);
       const onDoubt = () => this.doubtful.add(request);
       const { signal } = standing;
-      const asks = new BrowserRequest({ client, plan, pool, note, signal, closes, onDoubt, clock, random });
+      const runAlready = full !== undefined;
+      const asks = new BrowserRequest({ client, plan, pool, runAlready, note, signal, closes, onDoubt, clock, random });
       const browser = await scheduler.ask({
         ...standing,
         send: () => asks.send(),
@@ -128,7 +131,9 @@ export class BrowserOrders {
   }
 
   #waitsFor(plan: LeasePlan, waiting: Waiting): string {
-    if (waiting === 'capacity') return 'the workspace is at its concurrent-browser limit, waiting for a browser to end';
+    if (waiting === 'capacity') {
+      return `${this.#options.full ?? 'the workspace is at its concurrent-browser limit'}, waiting for a browser to end`;
+    }
     const what = plan.pool === null ? 'waiting for the service to start one' : 'waiting for the pool to have one ready';
     const refused = this.#options.refusals.lately();
     return refused === null ? what : `${what} (${refused})`;

@@ -8,6 +8,8 @@ export interface AcquiredBrowser extends BrowserIdentity {
   readonly type: SessionType;
   /** Whether it has a profile or extensions, which are visible only in its default context. */
   readonly hasOwnState: boolean;
+  /** Whether others may use it at the same time, because it runs already. Default: no. */
+  readonly runsAlready?: boolean;
   /** A secret: it gives full control over the browser. */
   readonly cdpUrl: string;
   readonly startedAt: Date;

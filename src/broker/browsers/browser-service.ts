@@ -15,3 +15,7 @@ export type BrowserService = Pick<
   | 'stopSession'
   | 'updateSession'
 >;
+
+/** The part of the service client that a run needs; `ProvidedSessions` has it, too. */
+export type RunClient = BrowserService &
+  Pick<ServiceClient, 'close' | 'getBalance' | 'getBilling' | 'listSessions' | 'now'>;

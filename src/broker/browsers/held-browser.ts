@@ -155,6 +155,7 @@ export function asMessage({ browser, record }: HeldBrowser): LeasedBrowser {
     ...identityOf(browser),
     type: browser.type,
     hasOwnState: browser.hasOwnState,
+    runsAlready: browser.runsAlready ?? false,
     cdpUrl: browser.cdpUrl,
     startedAt: record.startedAt,
     lifetimeMs: browser.lifetimeSeconds * 1000,

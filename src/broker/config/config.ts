@@ -21,6 +21,10 @@ export const brokerConfig = v.object({
   service: v.variant('kind', [
     v.object({ kind: v.literal('hosted'), baseURL: v.string(), apiKey: v.string() }),
     v.object({ kind: v.literal('emulator') }),
+    v.object({
+      kind: v.literal('browsers'),
+      browsers: v.array(v.object({ url: v.string(), max: positive })),
+    }),
   ]),
   /** Deadline for the start, in ms: by then the broker has reported that it can lease browsers, or why not. */
   startTimeoutMs: positive,

@@ -1,9 +1,9 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorMessage } from '../../common/error-message.ts';
-import type { ServiceClient } from '../../service/index.ts';
 import { runningSessions } from '../../service/running-sessions.ts';
 import type { Pool, Session } from '../../service/schemas/index.ts';
+import type { RunClient } from '../browsers/browser-service.ts';
 import { type Endable, endLease } from '../browsers/end-lease.ts';
 import { type ParsedNote, parseNote } from '../browsers/session-note.ts';
 import { workspaceMark } from '../ledger/ledger.ts';
@@ -15,7 +15,7 @@ import { type BrokerName, brokerKey, brokerOfNote, type Judging, LivenessChecker
 
 /** Options of a sweep. */
 export interface SweepOptions {
-  client: ServiceClient;
+  client: RunClient;
   baseURL: string;
   apiKey: string;
   /** Names this project in notes. */
@@ -160,7 +160,7 @@ async function sweepPools(ledgers: readonly FoundLedger[], options: SweepOptions
 async function sweepPool(
   idOrName: string,
   { runId, mark }: BrokerName,
-  client: ServiceClient,
+  client: RunClient,
   result: SweepResult,
 ): Promise<boolean> {
   try {

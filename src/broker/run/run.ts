@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import { traceTime } from '../../common/time-trace.ts';
+import { ALL_IN_USE, FixedBrowsers } from '../../providers/fixed-browsers.ts';
+import { ProvidedSessions } from '../../providers/provided-sessions.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { RunRecorder } from '../../record/run-recorder.ts';
 import { secretsOf as proxySecrets } from '../../service/http/secrets-of.ts';
 import { ServiceClient } from '../../service/index.ts';
+import type { RunClient } from '../browsers/browser-service.ts';
 import type { RunIdentity } from '../browsers/run-identity.ts';
 import type { BrokerConfig } from '../config/config.ts';
 import type { Projects } from '../leases/projects.ts';
@@ -40,7 +43,7 @@ export interface BrokerRun {
 export interface BrokerHandlers {
   leases: LeaseService;
   recorder: Pick<RunRecorder, 'testUsed'>;
-  client: ServiceClient;
+  client: Pick<RunClient, 'getSession'>;
   secrets: readonly string[];
   /** Prints a line in the terminal, once. */
   say(text: string): void;
@@ -58,7 +61,7 @@ interface Beginning {
   terminal: Terminal;
   log: Log;
   overload: RecentRefusal;
-  client: ServiceClient;
+  client: RunClient;
   hub: WatchHub;
 }
 
@@ -68,7 +71,7 @@ export async function startRun(
   beginning: Beginning,
 ): Promise<BrokerRun & { handlers: BrokerHandlers }> {
   const { start, service, projects, terminal, log, overload, client, hub } = beginning;
-  const { embedded } = service;
+  const embedded = service.kind === 'service' ? service.embedded : null;
   const { workers } = config;
   const run = runIdentity(config, client);
   const owner = ledgerOwner(config, service, run);
@@ -79,7 +82,7 @@ export async function startRun(
   const recorder = new RunRecorder({
     runId: config.runId,
     runner: config.runner,
-    service: config.service.kind,
+    service: config.service.kind === 'browsers' ? null : config.service.kind,
     chromiums: embedded?.chromiums ?? [],
     shard: config.shard,
     recordDirectory: config.recordDirectory,
@@ -90,7 +93,7 @@ export async function startRun(
     client,
     start,
     sweep,
-    lacksLedger: !embedded && owner === null,
+    lacksLedger: keepsLedger(service) && owner === null,
     pools,
     plans: projects.plans,
     workers,
@@ -106,6 +109,7 @@ export async function startRun(
   void rememberLimits(config.limitsFile ?? null, { concurrentBrowsers: limit, pools: poolSizes });
   const { leases, endAll } = createLeasing({
     client,
+    full: service.kind === 'browsers' ? ALL_IN_USE : undefined,
     run,
     projects,
     pools,
@@ -147,12 +151,13 @@ export async function startRun(
   return { handlers, abandoned: abandoned.signal, close };
 }
 
-function secretsOf({ token, projects }: BrokerConfig, { apiKey }: RunService): string[] {
+function secretsOf({ token, projects }: BrokerConfig, service: RunService): string[] {
   const proxies = projects.flatMap(({ plan: { pool, session } }) => [
     ...proxySecrets(session),
     ...(typeof pool === 'object' ? proxySecrets(pool?.create.browser ?? {}) : []),
   ]);
-  return [apiKey, token, ...new Set(proxies)];
+  const own = service.kind === 'service' ? [service.apiKey] : service.browsers.map(({ url }) => url);
+  return [...own, token, ...new Set(proxies)];
 }
 
 export function openLog(config: BrokerConfig, service: RunService, terminal: Terminal): Log {
@@ -160,11 +165,12 @@ export function openLog(config: BrokerConfig, service: RunService, terminal: Ter
   return createLog({ file, terminal, secrets: secretsOf(config, service), debug: config.debug });
 }
 
-export function openClient(
-  { baseURL, apiKey }: RunService,
-  overload: RecentRefusal,
-  start: StartDeadline,
-): ServiceClient {
+/** What leases the run's browsers. */
+export function openClient(service: RunService, overload: RecentRefusal, start: StartDeadline, log: Log): RunClient {
+  if (service.kind === 'browsers') {
+    return new ProvidedSessions(new FixedBrowsers(service.browsers, (text) => log.notice(text)));
+  }
+  const { baseURL, apiKey } = service;
   return new ServiceClient({
     baseURL,
     apiKey,
@@ -175,37 +181,43 @@ export function openClient(
   });
 }
 
-function runIdentity({ runId, shard, suite, mark }: BrokerConfig, client: ServiceClient): RunIdentity {
+function runIdentity({ runId, shard, suite, mark }: BrokerConfig, client: RunClient): RunIdentity {
   return { runId, shard, suite, mark, now: () => client.now() };
 }
 
-/** Null: no ledger is written. The embedded emulator ends with its broker, and all its browsers with it. */
+/** Browsers of the embedded emulator end with its broker, and those that run already are never ended. */
+function keepsLedger(service: RunService): service is RunService & { kind: 'service'; embedded: null } {
+  return service.kind === 'service' && service.embedded === null;
+}
+
+/** Null: no ledger is written. */
 function ledgerOwner(
   { runId, address: socket, ledgerDirectory: directory }: BrokerConfig,
-  { baseURL, apiKey, embedded }: RunService,
+  service: RunService,
   { mark }: RunIdentity,
 ): LedgerOwner | null {
-  if (embedded || directory === null) return null;
+  if (!keepsLedger(service) || directory === null) return null;
+  const { baseURL, apiKey } = service;
   const workspace = workspaceMark(apiKey);
   return { directory, content: { runId, mark, baseURL, workspace, place: systemIdentity(), socket } };
 }
 
-/** Null if dead runs cannot have left anything: only this run uses the embedded emulator. */
+/** Null if dead runs cannot have left anything: only this run uses the embedded emulator, say. */
 function runSweep(
   { runId, suite, ledgerDirectory, overRuns, deadMarks, address }: BrokerConfig,
   { client, log, service }: Beginning,
   { mark }: RunIdentity,
 ): RunSweep | null {
-  const { baseURL, apiKey, embedded } = service;
-  if (embedded) return null;
+  if (!keepsLedger(service)) return null;
+  const { baseURL, apiKey } = service;
   const self = { mark, socket: address };
   const deadBrokers = deadMarks.map((dead) => ({ runId, mark: dead }));
   return new RunSweep({ client, baseURL, apiKey, suite, ledgerDirectory, overRuns, deadBrokers, self }, log);
 }
 
-export async function closeService(client: ServiceClient, { embedded }: RunService): Promise<void> {
+export async function closeService(client: RunClient, service: RunService): Promise<void> {
   await client.close();
-  await embedded?.stop();
+  if (service.kind === 'service') await service.embedded?.stop();
 }
 
 /** Returns a function that starts the work once and always returns the same promise. */
@@ -221,7 +233,7 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
  * Returns the workspace's balance before and after a finished run; null if unknown.
  * @param startCents before the run; null: the service did not report it
  */
-async function balanceOf(client: ServiceClient, startCents: number | null): Promise<RunRecord['balance']> {
+async function balanceOf(client: RunClient, startCents: number | null): Promise<RunRecord['balance']> {
   if (startCents === null) return null;
   const left = await client.getBalance({ timeout: BALANCE_TIMEOUT_MS, retry: 'none' }).catch(() => null);
   return left && { startCents, endCents: left.balance_cents };

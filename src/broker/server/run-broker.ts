@@ -51,7 +51,7 @@ export async function runBroker(
     const service = await onItsWay;
     const log = openLog(config, service, terminal);
     const overload = new RecentRefusal(log);
-    const client = openClient(service, overload, start);
+    const client = openClient(service, overload, start, log);
     try {
       const { handlers, ...run } = await startRun(config, {
         start,

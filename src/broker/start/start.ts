@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { debugEnabled } from '../../common/debug.ts';
-import type { MergedOptions } from '../../options/lease-plan.ts';
+import { OptionsError } from '../../errors.ts';
+import type { LeasePlan, MergedOptions } from '../../options/lease-plan.ts';
 import { projectDirectory } from '../../options/project-directory.ts';
 import { resolveService, type ServiceChoice } from '../../options/resolve-service.ts';
 import { earlierAttempts, newRunId } from '../../options/run-id.ts';
@@ -44,6 +45,7 @@ export async function startBrokerWith({
   ...start
 }: BrokerStart): Promise<{ broker: StartedBroker; service: ServiceChoice }> {
   const service = resolveService({ ...options, pool: options.pool ?? undefined }, process.env);
+  if (service.kind === 'browsers') for (const { plan } of start.projects) assertFixed(plan);
   const { name, suite, ledgerDirectory } = projectDirectory(directory);
   const broker = await startBroker({
     ...start,
@@ -57,6 +59,16 @@ export async function startBrokerWith({
     overRuns: earlierAttempts(process.env),
   });
   return { broker, service };
+}
+
+/** What browsers of the service are configured with cannot be had from those that run already. @throws OptionsError */
+function assertFixed({ pool, session }: LeasePlan): void {
+  const field = pool !== null ? 'pool' : Object.keys(session).length > 0 ? 'session' : null;
+  if (field === null) return;
+  throw new OptionsError(
+    field,
+    `\`${field}\`${field === 'pool' ? ' (POOLWRIGHT_POOL)' : ''} is for browsers of the service, and this run uses browsers that run already (\`browsers\` or POOLWRIGHT_CDP_URL): set only one of them.`,
+  );
 }
 
 /**

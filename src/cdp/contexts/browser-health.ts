@@ -63,6 +63,8 @@ interface Opening {
  * when this client connected. `HiddenTargets` feeds it, next to the browser.
  */
 export class BrowserHealth {
+  /** Whether others use the browser, too: what they open meanwhile stays. */
+  readonly #runsAlready: boolean;
   #transport: InterceptorTransport | undefined;
   /** What the browser had when the client connected. */
   #before: Contents = { contexts: [], targets: [], defaultContext: undefined };
@@ -81,6 +83,10 @@ export class BrowserHealth {
   /** Downloads in progress. */
   readonly #downloads = new Set<string>();
   #refusal: string | null = null;
+
+  constructor(runsAlready = false) {
+    this.#runsAlready = runsAlready;
+  }
 
   /** The connection is open. */
   attach(transport: InterceptorTransport): void {
@@ -208,7 +214,9 @@ export class BrowserHealth {
   #leftovers({ contexts, targets, defaultContext }: Contents): Left {
     const known = new Set(this.#before.targets.map(({ targetId }) => targetId));
     const before = new Set(this.#before.contexts);
-    const left = contexts.filter((id) => !before.has(id) && !this.#disposed.has(id));
+    const mayBeOthers = (id: string) => this.#runsAlready && !this.#own.has(id);
+    const left = contexts.filter((id) => !before.has(id) && !this.#disposed.has(id) && !mayBeOthers(id));
+    if (this.#runsAlready) return { contexts: left, targets: [] };
     return {
       contexts: left,
       targets: targets.filter(({ targetId, type, browserContextId: contextId }) => {

@@ -8,7 +8,10 @@ import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { describeChromiums, findChromiums, startEmulator } from '../../emulator/index.ts';
 import { LeaseError, PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
 import { inContinuousIntegration, variable } from '../../options/environment.ts';
+import { type FixedBrowser, fixedBrowsers } from '../../options/fixed-browsers.ts';
 import { serviceName } from '../../options/resolve-service.ts';
+import { FixedBrowsers } from '../../providers/fixed-browsers.ts';
+import { ProvidedSessions } from '../../providers/provided-sessions.ts';
 import { NEXT_STEPS } from '../../record/failures.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { serviceOfShell, withClient } from '../with-client.ts';
@@ -58,6 +61,27 @@ export function variables(): Finding {
     const more = alone ? '. Without a key, runs use the emulator on this machine: checking that instead' : '';
     return { check, result: alone ? 'skipped' : 'failed', ...cause(error), says: `${textOf(error)}${more}` };
   }
+}
+
+/** The browsers of POOLWRIGHT_CDP_URL; null: a run uses a service. @throws OptionsError */
+export function browsersOfShell(): FixedBrowser[] | null {
+  return serviceName({}, process.env) === 'auto' ? fixedBrowsers({}, process.env) : null;
+}
+
+/** Browsers that run already: which do not answer, and what one of them takes. */
+export async function ownBrowsers(
+  browsers: readonly FixedBrowser[],
+  tried: (trial: () => Promise<Finding>) => Promise<Finding>,
+): Promise<Finding[]> {
+  const notes: string[] = [];
+  const client = new ProvidedSessions(new FixedBrowsers(browsers, (text) => notes.push(text)));
+  const answer = await finding('browsers', async () => {
+    await client.listSessions();
+    return notes.length > 0 ? notes.join('; ') : `${browsers.length} of POOLWRIGHT_CDP_URL`;
+  });
+  if (answer.result !== 'ok') return [answer];
+  const one = await tried(() => session(client, ['leased', 'released']));
+  return [{ ...answer, result: notes.length > 0 ? 'warning' : 'ok' }, one];
 }
 
 export async function reach(client: ServiceClient): Promise<Finding> {
@@ -134,14 +158,17 @@ export async function emulator(): Promise<Finding> {
   }
 }
 
-/** One real session: how long it takes to come, to be connected to and to respond. */
-export async function session(client: ServiceClient): Promise<Finding> {
+/**
+ * One real session, or a lease of a browser that runs already: how long it takes to come, to be connected to and to
+ * respond.
+ */
+export async function session(client: SessionMaker, [made, ended] = ['created', 'stopped']): Promise<Finding> {
   return await finding('session', async () => {
     const { create, connect, roundTrip, proxy } = await tryOneSession(client, TIMEOUT_MS);
     const plain = ms(CLICK_TRIPS.plain * roundTrip);
     const hidden = `${ms(CLICK_TRIPS.ahead * roundTrip)} from here, ${plain} with \`ahead: false\``;
     const click = `a click takes about ${roundTrip < FAR_MS ? `${plain} from here` : hidden}`;
-    return `created in ${ms(create)}, connected in ${ms(connect)}${proxy === null ? '' : ` through the proxy ${proxy}`}, ${ms(roundTrip)} a round trip (${click}), stopped`;
+    return `${made} in ${ms(create)}, connected in ${ms(connect)}${proxy === null ? '' : ` through the proxy ${proxy}`}, ${ms(roundTrip)} a round trip (${click}), ${ended}`;
   });
 }
 
@@ -172,6 +199,8 @@ function ms(duration: number): string {
   return `${Math.round(duration)} ms`;
 }
 
+type SessionMaker = Pick<ServiceClient, 'createSession' | 'stopSession'>;
+
 /** How long a hosted browser takes, in ms, measured on one that is created for it and stopped. */
 interface Trial {
   create: number;
@@ -187,7 +216,7 @@ const TRIAL_SECONDS = 60;
 const ROUND_TRIPS = 5;
 
 /** @throws ServiceError, LeaseError `CONNECT_FAILED`; the session is stopped in any case */
-async function tryOneSession(client: ServiceClient, timeout: number): Promise<Trial> {
+async function tryOneSession(client: SessionMaker, timeout: number): Promise<Trial> {
   const since = performance.now();
   const note = `poolwright doctor ${Date.now().toString(36)}-${process.pid}`;
   const { sessionId, cdpUrl } = await client.createSession({ duration: TRIAL_SECONDS, note });

@@ -10,7 +10,19 @@ import { integer } from '../numbers.ts';
 import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../progress.ts';
 import { withClient } from '../with-client.ts';
-import { balance, chromium, emulator, type Finding, limit, pool, reach, session, variables } from './checks.ts';
+import {
+  balance,
+  browsersOfShell,
+  chromium,
+  emulator,
+  type Finding,
+  limit,
+  ownBrowsers,
+  pool,
+  reach,
+  session,
+  variables,
+} from './checks.ts';
 import { checkContract } from './contract/index.ts';
 
 interface Flags {
@@ -55,14 +67,20 @@ async function run(flags: Flags, version: string): Promise<void> {
   };
   say(await versions(version));
   say(await chromium());
+  const own = browsersOfShell();
+  if (own) for (const finding of await ownBrowsers(own, (trial) => tried(flags, trial))) say(finding);
+  else await examineService(flags, say);
+  if (flags.json) printJson(findings);
+  if (findings.some(({ result }) => result === 'failed')) process.exitCode = 1;
+}
+
+async function examineService(flags: Flags, say: Say): Promise<void> {
   const found = variables();
   if (passes(say, found)) {
     await withClient(async (client) => {
       if (passes(say, await reach(client))) await examine(client, flags, say);
     });
   } else if (found.result === 'skipped') say(await tried(flags, emulator));
-  if (flags.json) printJson(findings);
-  if (findings.some(({ result }) => result === 'failed')) process.exitCode = 1;
 }
 
 /** Prints a finding and returns whether to go on. */

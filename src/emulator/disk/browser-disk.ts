@@ -28,23 +28,23 @@ interface Needs {
 export class BrowserDisks {
   readonly #log: (line: string) => void;
   /** Whether the system allows it: found out with the first disk. */
-  #areShared: boolean | undefined;
+  #runAlready: boolean | undefined;
 
   constructor(log: (line: string) => void) {
     this.#log = log;
   }
 
   async make(needs: Needs): Promise<BrowserDisk> {
-    if (!this.#areShared) {
+    if (!this.#runAlready) {
       let disk: OwnDisk | undefined;
       try {
         disk = await OwnDisk.make(`${needs.profileDirectory}-disk`, await visiblePaths(needs));
-        if (this.#areShared === undefined) await disk.probe();
-        this.#areShared = false;
+        if (this.#runAlready === undefined) await disk.probe();
+        this.#runAlready = false;
         return disk;
       } catch (error) {
         await disk?.remove();
-        this.#areShared = true;
+        this.#runAlready = true;
         const [reason] = errorMessage(error).split('\n');
         this.#log(
           `browsers share this machine's disk, as remote ones do not: downloads and uploads may work here and not there (${reason})`,

@@ -37,6 +37,12 @@ const relayOption = z.string().superRefine((address, context) => {
   if (message !== null) context.addIssue({ code: 'custom', message });
 });
 
+/** A browser that runs already. */
+const fixedBrowser = z.union([
+  z.string().min(1),
+  z.strictObject({ url: z.string().min(1), max: z.int().min(1).optional() }),
+]);
+
 const projectFields = {
   pool: poolOption.optional(),
   fallback: z.enum(['session', 'fail']).optional(),
@@ -58,6 +64,7 @@ export const projectHostedOptions = z.strictObject(projectFields);
 /** Options of the run; those that a project does not have apply to all of them. */
 export const hostedOptions = z.strictObject({
   service: z.enum(SERVICES).optional(),
+  browsers: z.array(fixedBrowser).min(1).optional(),
   baseURL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   apiKey: z.string().min(1).optional(),
   budget: budgetOption.optional(),
@@ -138,6 +145,12 @@ export interface HostedOptions extends ProjectHostedOptions {
    * Default: environment variable `POOLWRIGHT_SERVICE`, else `'auto'`.
    */
   service?: 'auto' | 'hosted' | 'emulator' | 'local';
+  /**
+   * Browsers that run already, in place of the service's: addresses of their debugging port (`http://localhost:9222`)
+   * or of their CDP (`ws://…`). Each serves one worker at a time, or `max` where every connection gets a browser of its
+   * own. They are not ended. Default: environment variable `POOLWRIGHT_CDP_URL`, with commas between several.
+   */
+  browsers?: (string | { url: string; max?: number })[];
   /** Address of the service. Default: environment variable `POOLWRIGHT_BASE_URL`. */
   baseURL?: string;
   /** Workspace API key. Default: environment variable `POOLWRIGHT_API_KEY`. */

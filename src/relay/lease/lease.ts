@@ -37,7 +37,7 @@ export class Lease {
   #playwright: WebSocket | null = null;
   #transport: CdpTransport | null = null;
   #proxy: RequestProxy | null = null;
-  readonly #health = new BrowserHealth();
+  #health = new BrowserHealth();
   #figures: (() => RelayFigures) | null = null;
   #lastFigures = '';
   #isOpening = false;
@@ -87,6 +87,7 @@ export class Lease {
 
   async #open(message: Open, loading: Promise<LoadedPlaywright>): Promise<void> {
     const { cdpUrl, sessionId, ahead, sharesBrowser, persistent } = message;
+    this.#health = new BrowserHealth(message.runsAlready);
     if (browserHash(cdpUrl) !== this.#config.browser) throw new HostRefused('the token is for another browser');
     const lookup = await allowedLookup(cdpUrl, this.#config.allowed);
     const meter = message.metering ? new Meter() : undefined;

@@ -35,6 +35,10 @@ export async function beginRun(start: BrokerStart): Promise<StartedBroker> {
 
 function greeting(service: ServiceChoice): string {
   if (service.kind === 'hosted') return `hosted browsers of ${new URL(service.baseURL).host}`;
+  if (service.kind === 'browsers') {
+    const hosts = service.browsers.map(({ url }) => new URL(url).host);
+    return `browsers that run at ${hosts.slice(0, 3).join(', ')}${hosts.length > 3 ? ` and ${hosts.length - 3} more` : ''}`;
+  }
   const why = {
     option: "`service: 'emulator'`",
     variable: 'POOLWRIGHT_SERVICE=emulator',

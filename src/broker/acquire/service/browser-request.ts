@@ -35,6 +35,8 @@ export interface RequestOptions {
   plan: LeasePlan;
   /** The pool to lease from; null: create a session. */
   pool: Pool | null;
+  /** Whether others may use the browsers at the same time. Default: no. */
+  runAlready?: boolean;
   /** The note of the session. It is unique, so that a create with a lost response can be found by it. */
   note: string;
   /** Aborts the request. */
@@ -112,7 +114,7 @@ export class BrowserRequest {
   }
 
   async #create(): Promise<AcquiredBrowser> {
-    const { client, plan, clock } = this.#options;
+    const { client, plan, clock, runAlready = false } = this.#options;
     const askedAt = this.#asks();
     const session = await this.#createOrFind();
     const { sessionId, cdpUrl, servedBy } = session;
@@ -129,6 +131,7 @@ export class BrowserRequest {
       servedBy: servedBy ?? null,
       type: plan.session.type ?? 'hosted',
       hasOwnState: hasOwnState(plan.session),
+      runsAlready: runAlready,
       cdpUrl,
       ...lifetime(askedAt, clock.now(), plan.session.duration ?? LIMITS.duration.default),
     };

@@ -124,6 +124,8 @@ const leasedBrowser = v.object({
   type: v.picklist(sessionTypes),
   /** Whether it has a profile or extensions, which are visible only in its default context. */
   hasOwnState: v.boolean(),
+  /** Whether others may use it at the same time: only what the tests opened is closed in it. */
+  runsAlready: v.optional(v.boolean(), false),
   cdpUrl: v.string(),
   /** ISO 8601: when this run acquired the browser. */
   startedAt: v.string(),

@@ -153,6 +153,7 @@ function browserOf(lease: LeasedBrowser, options: ConnectionOptions, mode: Conte
     type: 'open',
     cdpUrl: lease.cdpUrl,
     sessionId: lease.sessionId,
+    runsAlready: lease.runsAlready,
     metering: options.metering,
     ahead: options.ahead,
     sharesBrowser: options.reuse !== 'test',

@@ -130,7 +130,7 @@ export async function connectThrough<Browser>(
 
 async function openFor<Browser>(
   { name: client, connect, isOwnProxy }: ClientLibrary<Browser>,
-  { cdpUrl, sessionId }: LeasedBrowser,
+  { cdpUrl, sessionId, runsAlready }: LeasedBrowser,
   options: ConnectionOptions,
   { mode, exposure, screencast }: { mode: ContextMode; exposure: Exposure; screencast: Screencast },
 ): Promise<OpenedConnection<Browser>> {
@@ -138,7 +138,7 @@ async function openFor<Browser>(
   const { BrowserHealth, openTransport } = await import('../../../cdp/pipeline.ts');
   const meter = options.metering ? new Meter() : undefined;
   const savings = new Savings();
-  const health = new BrowserHealth();
+  const health = new BrowserHealth(runsAlready);
   const visited = new VisitedOrigins();
   const denied = new Set<string>();
   const traffic = new ProxiedTraffic();

@@ -1,0 +1,79 @@
+import { type FarChromium, startFarChromium } from '../../support/cdp/far-chromium.ts';
+import { test as base, expect } from '../../support/e2e/fixtures.ts';
+import { freePort } from '../../support/e2e/free-port.ts';
+import { poolwright } from '../../support/run-cli.ts';
+
+/** Browsers that run already, by their debugging port: no service and no emulator. */
+
+const test = base.extend<{ chromium: FarChromium; port: string; nobody: string }>({
+  nobody: async ({}, use) => await use(`http://127.0.0.1:${await freePort()}`),
+  // It is far: only exposeNetwork reaches the test's servers.
+  chromium: async ({}, use) => {
+    const chromium = await startFarChromium(['localhost', '127.0.0.1']);
+    await use(chromium);
+    await chromium.close();
+  },
+  port: async ({ chromium }, use) => await use(`http://${new URL(chromium.cdpUrl).host}`),
+});
+
+const TESTS = {
+  a: `test('a', async ({ page }) => { await page.goto('/'); await page.context().addCookies([{ name: 'a', value: '1', url: page.url() }]); });`,
+  b: `test('b', async ({ page, context }) => { await page.goto('/'); expect((await context.cookies()).map(({ name }) => name)).toEqual(['visited']); });`,
+  c: `test('c', async ({ page, context }) => { await page.goto('/'); await context.newPage(); test.fail(); throw new Error('expected'); });`,
+};
+
+/** The pages of a browser. */
+async function pagesOf(port: string): Promise<string[]> {
+  const targets = (await (await fetch(`${port}/json/list`)).json()) as { type: string; url: string }[];
+  return targets.filter(({ type }) => type === 'page').map(({ url }) => url);
+}
+
+test('POOLWRIGHT_CDP_URL: workers take turns on one browser, and leave it as it was', async ({ runSuite, port }) => {
+  await fetch(`${port}/json/new?data:text/html,mine`, { method: 'PUT' });
+  const before = await pagesOf(port);
+  const { output, record } = await runSuite({ tests: TESTS, args: ['--workers=2'], env: { POOLWRIGHT_CDP_URL: port } });
+  expect(output).toContain(`poolwright: browsers that run at ${new URL(port).host}`);
+  expect(output).toContain('3 passed');
+  expect(output).not.toContain('/devtools/browser/');
+  const { sessions, service, balance } = await record();
+  expect({ service, balance }).toEqual({ service: null, balance: null });
+  for (const session of sessions) expect(session).toMatchObject({ bandwidthBytes: null, endConfirmed: true });
+  expect(sessions.flatMap(({ tests }) => tests)).toHaveLength(3);
+  expect((await pagesOf(port)).sort()).toEqual(before.sort());
+});
+
+test('`browsers`: one that does not answer is left out, and said once', async ({ runSuite, port, nobody }) => {
+  const { output } = await runSuite({
+    tests: TESTS,
+    options: `{ browsers: ${JSON.stringify([nobody, port])} }`,
+    args: ['--workers=1'],
+    env: { POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '' },
+  });
+  expect(output).toContain('3 passed');
+  expect(output.match(/the browser at 127\.0\.0\.1:\d+ is left out: /g)).toHaveLength(1);
+});
+
+test('one clear error before any test: no browser answers; what only the service has', async ({
+  runSuite,
+  port,
+  nobody,
+}) => {
+  const none = await runSuite({ tests: TESTS, env: { POOLWRIGHT_CDP_URL: nobody }, code: 1 });
+  expect(none.output).toContain(`No browser answers at ${nobody.slice(7)}. Start one`);
+  expect(none.output).not.toContain('[1/');
+  const env = { POOLWRIGHT_CDP_URL: port };
+  const pool = await runSuite({ tests: TESTS, options: `{ pool: 'pool_e2e' }`, env, code: 1 });
+  expect(pool.output).toContain(
+    '`pool` (POOLWRIGHT_POOL) is for browsers of the service, and this run uses browsers that run already',
+  );
+});
+
+test('doctor tries one of them', async ({ port, nobody }) => {
+  const well = await poolwright(['doctor'], { POOLWRIGHT_CDP_URL: `${nobody},${port}` });
+  expect(well.code, well.stdout).toBe(0);
+  expect(well.stdout).toMatch(/warning browsers: the browser at 127\.0\.0\.1:\d+ is left out: /);
+  expect(well.stdout).toMatch(/session: leased in \d+ ms, connected in \d+ ms, .*, released/);
+  const none = await poolwright(['doctor'], { POOLWRIGHT_CDP_URL: nobody });
+  expect(none.code).toBe(1);
+  expect(none.stdout).toContain(`FAILED  browsers: No browser answers at ${nobody.slice(7)}. Start one`);
+});

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test as base, expect } from '@playwright/test';
+import fc from 'fast-check';
+import { ServiceError } from '../../../src/errors.ts';
+import { FixedBrowsers } from '../../../src/providers/fixed-browsers.ts';
+import type { ProvidedBrowser } from '../../../src/providers/provider.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
+
+/** A server in place of a browser's debugging port. */
+interface Port {
+  url: string;
+  isUp: boolean;
+}
+
+const SIGNAL = new AbortController().signal;
+
+const test = base.extend<{ ports: Port[] }>({
+  ports: async ({}, use) => {
+    const servers: Server[] = [];
+    const ports = await Promise.all(
+      [0, 1, 2].map(async () => {
+        const port: Port = { url: '', isUp: true };
+        const server = createServer((request, response) => {
+          if (!port.isUp) return void request.socket.destroy();
+          response.setHeader('content-type', 'application/json');
+          response.end(
+            JSON.stringify({ webSocketDebuggerUrl: `ws://${request.headers.host}/devtools/browser/secret` }),
+          );
+        });
+        servers.push(server);
+        await once(server.listen(0, '127.0.0.1'), 'listening');
+        port.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+        return port;
+      }),
+    );
+    await use(ports);
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+  },
+});
+
+type Step = { op: 'acquire' | 'release' | 'toggle'; at: number };
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.record<Step>({ op: fc.constantFrom('acquire', 'acquire', 'release', 'toggle'), at: fc.nat(2) }),
+  { minLength: 1, maxLength: 30 },
+);
+
+/** What must be leased, and where. */
+class Model {
+  readonly leases = new Map<string, number>();
+  readonly ports: readonly Port[];
+  readonly limits: readonly number[];
+
+  constructor(ports: readonly Port[], limits: readonly number[]) {
+    this.ports = ports;
+    this.limits = limits;
+  }
+
+  isFull(at: number): boolean {
+    return [...this.leases.values()].filter((each) => each === at).length >= (this.limits[at] ?? 1);
+  }
+
+  /** Judges an attempt to lease one. */
+  acquired(outcome: ProvidedBrowser | Error): void {
+    const places = this.ports.map((port, at) => ({ ...port, at, isFull: this.isFull(at) }));
+    const usable = places.filter(({ isUp, isFull }) => isUp && !isFull);
+    if (outcome instanceof Error) {
+      assert.deepEqual(usable, []);
+      assert(outcome instanceof ServiceError);
+      const code = places.some(({ isFull }) => isFull) ? 'SERVICE_LIMIT_REACHED' : 'SERVICE_UNAVAILABLE';
+      assert.equal(outcome.code, code);
+      return;
+    }
+    const where = usable.find(({ url }) => url.slice(7) === new URL(outcome.cdpUrl).host);
+    assert(where && !this.leases.has(outcome.id));
+    this.leases.set(outcome.id, where.at);
+  }
+}
+
+/** Each death and each return is said once, in turn, without a secret. */
+function judgeNotes(notes: string[], { url }: Port): void {
+  const said = notes.filter((note) => note.includes(url.slice(7)));
+  for (const [n, note] of said.entries()) assert.match(note, n % 2 === 0 ? /is left out: / : /answers again$/);
+  assert(!notes.join().includes('secret'));
+}
+
+const limits = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 3, maxLength: 3 });
+
+test('leases each browser to as many as it takes, whichever die and return', async ({ ports }) => {
+  await fc.assert(
+    fc.asyncProperty(steps, limits, async (history, most) => {
+      for (const port of ports) port.isUp = true;
+      const notes: string[] = [];
+      const model = new Model(ports, most);
+      const fixed = new FixedBrowsers(
+        ports.map(({ url }, at) => ({ url, max: most[at] ?? 1 })),
+        (text) => notes.push(text),
+      );
+      for (const { op, at } of history) {
+        const port = ports[at] as Port;
+        const id = [...model.leases.keys()][at];
+        if (op === 'toggle') port.isUp = !port.isUp;
+        else if (op === 'acquire') model.acquired(await fixed.acquire(SIGNAL).catch((error: Error) => error));
+        else if (id !== undefined) {
+          await fixed.release(id);
+          model.leases.delete(id);
+        }
+      }
+      for (const port of ports) judgeNotes(notes, port);
+    }),
+    propertyRuns(100, 20),
+  );
+});
+
+test('never leases one browser twice at the same time', async ({ ports }) => {
+  const fixed = new FixedBrowsers(
+    ports.map(({ url }) => ({ url, max: 1 })),
+    () => undefined,
+  );
+  const outcomes = await Promise.allSettled([1, 2, 3, 4, 5].map(() => fixed.acquire(SIGNAL)));
+  const given = outcomes.flatMap((each) => (each.status === 'fulfilled' ? each.value.cdpUrl : []));
+  expect(new Set(given).size).toBe(3);
+  expect(given).toHaveLength(3);
+});
+
+test('checks before a run that one answers, and says what to do if none does', async ({ ports }) => {
+  const fixed = new FixedBrowsers(
+    ports.map(({ url }) => ({ url, max: 1 })),
+    () => undefined,
+  );
+  for (const port of ports.slice(1)) port.isUp = false;
+  await fixed.check(SIGNAL);
+  for (const port of ports) port.isUp = false;
+  const names = ports.map(({ url }) => url.slice(7)).join(', ');
+  await expect(fixed.check(SIGNAL)).rejects.toThrow(
+    `No browser answers at ${names}. Start one, for example \`chromium --headless --remote-debugging-port=9222\``,
+  );
+});
+
+test('says what is wrong with an address that is no browser', async () => {
+  const server = createServer((_request, response) => response.end('{"hello":1}'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const notes: string[] = [];
+  const url = `http://user:s3cret@127.0.0.1:${(server.address() as AddressInfo).port}/base/?token=t0ken`;
+  await new FixedBrowsers([{ url, max: 1 }], (text) => notes.push(text)).acquire(SIGNAL).catch(() => undefined);
+  expect(notes).toEqual([expect.stringContaining('it is no browser with a debugging port')]);
+  expect(notes[0]).not.toMatch(/s3cret|t0ken/);
+  server.close();
+});
