@@ -14,7 +14,7 @@ export interface FixedBrowser {
 
 /**
  * The browsers that the option `browsers`, else `POOLWRIGHT_CDP_URL`, names; null: none.
- * @throws OptionsError for an address that is none
+ * @throws OptionsError for a wrong address
  */
 export function fixedBrowsers({ browsers }: HostedOptions, environment: Environment): FixedBrowser[] | null {
   const named = variable(environment, 'POOLWRIGHT_CDP_URL')?.split(',');

@@ -103,7 +103,7 @@ async function debuggerAddress(url: URL, signal: AbortSignal): Promise<string> {
   const version: unknown = await response.json().catch(() => null);
   const address = Object(version).webSocketDebuggerUrl;
   if (typeof address === 'string' && /^wss?:\/\//.test(address)) return address;
-  throw new Error('it is no browser with a debugging port: /json/version names no webSocketDebuggerUrl');
+  throw new Error('it has no debugging port: its /json/version names no webSocketDebuggerUrl');
 }
 
 function reasonOf(error: unknown, { url }: Place): string {

@@ -1,4 +1,4 @@
-/** What provides a run's browsers in place of the service. Failures are `ServiceError`s, with the codes of the service. */
+/** Provides a run's browsers in place of the service. Failures are `ServiceError`s with the service's codes. */
 export interface BrowserProvider {
   /** Checks, before a run begins, that there is a browser. @throws ServiceError */
   check(signal: AbortSignal): Promise<void>;

@@ -61,7 +61,7 @@ export async function startBrokerWith({
   return { broker, service };
 }
 
-/** What browsers of the service are configured with cannot be had from those that run already. @throws OptionsError */
+/** Rejects options that only concern browsers of the service. @throws OptionsError */
 function assertFixed({ pool, session }: LeasePlan): void {
   const field = pool !== null ? 'pool' : Object.keys(session).length > 0 ? 'session' : null;
   if (field === null) return;

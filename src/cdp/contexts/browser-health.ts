@@ -117,8 +117,10 @@ export class BrowserHealth {
     return defaultContext === undefined ? !this.#foreign.has(contextId) : contextId === defaultContext;
   }
 
-  onCommand({ id, method = '', params }: CdpMessage): void {
-    if (id === undefined) return;
+  /** Takes the client's commands, and returns what the browser gets. */
+  onCommand(command: CdpMessage): CdpMessage {
+    const { id, method = '', params } = command;
+    if (id === undefined) return command;
     const what = OPENS[method];
     if (what) {
       const isContext = method === 'Target.createBrowserContext';
@@ -128,6 +130,9 @@ export class BrowserHealth {
     if (method === 'Target.disposeBrowserContext') {
       this.#closing.set(id, String(fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(params).browserContextId));
     }
+    // If this process is killed, nobody else ends what it has opened.
+    if (!this.#runsAlready || method !== 'Target.createBrowserContext') return command;
+    return { ...command, params: { ...fieldsOf(params), disposeOnDetach: true } };
   }
 
   onMessage({ id, method, params, result, error, sessionId }: CdpMessage): void {

@@ -38,9 +38,9 @@ export class HiddenTargets implements Interceptor {
     });
   }
 
-  onCommand(command: CdpMessage): CdpMessage {
+  onCommand(given: CdpMessage): CdpMessage {
+    const command = this.#health.onCommand(given);
     const { id, method, sessionId } = command;
-    this.#health.onCommand(command);
     if (sessionId !== undefined || id === undefined) return command;
     if (method === 'Target.getBrowserContexts') this.#lists.add(id);
     if (this.#state === 'connected' || !ANNOUNCING.has(method)) return command;

@@ -147,8 +147,8 @@ export interface HostedOptions extends ProjectHostedOptions {
   service?: 'auto' | 'hosted' | 'emulator' | 'local';
   /**
    * Browsers that run already, in place of the service's: addresses of their debugging port (`http://localhost:9222`)
-   * or of their CDP (`ws://…`). Each serves one worker at a time, or `max` where every connection gets a browser of its
-   * own. They are not ended. Default: environment variable `POOLWRIGHT_CDP_URL`, with commas between several.
+   * or of their CDP (`ws://…`). Each serves one worker at a time, or `max` where every connection gets a separate
+   * browser. They are not ended. Default: environment variable `POOLWRIGHT_CDP_URL`, with commas between several.
    */
   browsers?: (string | { url: string; max?: number })[];
   /** Address of the service. Default: environment variable `POOLWRIGHT_BASE_URL`. */

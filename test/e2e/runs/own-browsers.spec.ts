@@ -1,6 +1,7 @@
 import { type FarChromium, startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { freePort } from '../../support/e2e/free-port.ts';
+import { STAYS } from '../../support/e2e/suites.ts';
 import { poolwright } from '../../support/run-cli.ts';
 
 /** Browsers that run already, by their debugging port: no service and no emulator. */
@@ -28,7 +29,7 @@ async function pagesOf(port: string): Promise<string[]> {
   return targets.filter(({ type }) => type === 'page').map(({ url }) => url);
 }
 
-test('POOLWRIGHT_CDP_URL: workers take turns on one browser, and leave it as it was', async ({ runSuite, port }) => {
+test('POOLWRIGHT_CDP_URL: workers take turns on one browser, and leave it unchanged', async ({ runSuite, port }) => {
   await fetch(`${port}/json/new?data:text/html,mine`, { method: 'PUT' });
   const before = await pagesOf(port);
   const { output, record } = await runSuite({ tests: TESTS, args: ['--workers=2'], env: { POOLWRIGHT_CDP_URL: port } });
@@ -66,6 +67,16 @@ test('one clear error before any test: no browser answers; what only the service
   expect(pool.output).toContain(
     '`pool` (POOLWRIGHT_POOL) is for browsers of the service, and this run uses browsers that run already',
   );
+});
+
+test('a run that is killed leaves nothing open in them', async ({ startSuite, port }) => {
+  const before = await pagesOf(port);
+  const run = await startSuite({ tests: STAYS, args: ['--workers=1'], env: { POOLWRIGHT_CDP_URL: port } });
+  await run.printed(/WORKER \d+/);
+  expect(await pagesOf(port)).not.toEqual(before);
+  process.kill(-(run.child.pid ?? 0), 'SIGKILL');
+  await run.exit;
+  await expect.poll(() => pagesOf(port)).toEqual(before);
 });
 
 test('doctor tries one of them', async ({ port, nobody }) => {

@@ -19,7 +19,7 @@ test('reads browsers from the option, else from POOLWRIGHT_CDP_URL', () => {
   ]);
 });
 
-test('names what is no address, without what may be secret', () => {
+test('names a wrong address, without what may be secret in it', () => {
   const wrong = (browsers: string[]) => () => fixedBrowsers({ browsers }, {});
   expect(wrong([HERE, 'localhost:9222'])).toThrow(
     'browsers[1] must be the address of a browser, such as http://localhost:9222 or ws://localhost:9222/devtools/browser/…, got "localhost:9222".',

@@ -142,13 +142,13 @@ test('checks before a run that one answers, and says what to do if none does', a
   );
 });
 
-test('says what is wrong with an address that is no browser', async () => {
+test('says what is wrong with a server that has no debugging port', async () => {
   const server = createServer((_request, response) => response.end('{"hello":1}'));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const notes: string[] = [];
   const url = `http://user:s3cret@127.0.0.1:${(server.address() as AddressInfo).port}/base/?token=t0ken`;
   await new FixedBrowsers([{ url, max: 1 }], (text) => notes.push(text)).acquire(SIGNAL).catch(() => undefined);
-  expect(notes).toEqual([expect.stringContaining('it is no browser with a debugging port')]);
+  expect(notes).toEqual([expect.stringContaining('it has no debugging port')]);
   expect(notes[0]).not.toMatch(/s3cret|t0ken/);
   server.close();
 });
