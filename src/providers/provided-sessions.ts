@@ -84,6 +84,6 @@ export class ProvidedSessions {
 }
 
 function refuse(what: string): never {
-  const message = `Browsers of your own (\`browsers\`, POOLWRIGHT_CDP_URL) have no ${what}.`;
+  const message = `Browsers that run already (\`browsers\`, POOLWRIGHT_CDP_URL) have no ${what}.`;
   throw new ServiceError('SERVICE_NOT_FOUND', message, { status: 404, request: what, retryable: false });
 }

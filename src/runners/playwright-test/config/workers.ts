@@ -4,6 +4,7 @@ import { type KnownLimits, limitsFile, readLimits } from '../../../broker/ledger
 import { EMULATOR_LIMIT } from '../../../common/numbers/emulator-limit.ts';
 import { PoolwrightError } from '../../../errors.ts';
 import { workersVariable } from '../../../options/environment.ts';
+import type { FixedBrowser } from '../../../options/fixed-browsers.ts';
 import { type MergedOptions, poolOf } from '../../../options/lease-plan.ts';
 import { resolveService } from '../../../options/resolve-service.ts';
 import type { HostedOptions } from '../../../options/schema/schema.ts';
@@ -76,7 +77,10 @@ export function chooseWorkers(question: WorkersQuestion): WorkerChoice | null {
     const why = `${EMULATOR_LIMIT} workers: the emulator allows ${EMULATOR_LIMIT} browsers at once`;
     return own > EMULATOR_LIMIT ? { workers: EMULATOR_LIMIT, why } : null;
   }
-  const sources = sourcesOf(hosted, readLimits(limitsFile(process.cwd(), service)));
+  const sources =
+    service.kind === 'browsers'
+      ? [runningAlready(service.browsers)]
+      : sourcesOf(hosted, readLimits(limitsFile(process.cwd(), service)));
   return suitableWorkers({ sources, shards: shard?.total ?? shardsIn(args), own, machine });
 }
 
@@ -127,6 +131,11 @@ function sourcesOf(hosted: readonly { options: MergedOptions }[], known: KnownLi
   if (limit !== null) sources.unshift({ browsers: limit, what: `the plan allows ${count(limit)} at once` });
   else if (pools.length > sources.length) sources.push({ browsers: null, what: "the plan's limit" });
   return sources;
+}
+
+function runningAlready(named: readonly FixedBrowser[]): BrowserSource {
+  const browsers = named.reduce((sum, { max }) => sum + max, 0);
+  return { browsers, what: `${count(browsers)} of \`browsers\` can be used at once` };
 }
 
 function count(browsers: number): string {
