@@ -78,7 +78,15 @@ function leaseOf(cdpUrl: string) {
   const now = new Date().toISOString();
   const whose = { sessionId: 'compat', leaseId: null, poolId: null, servedBy: null };
   const lifetime = { startedAt: now, lifetimeMs: 3_600_000, expiresAt: now };
-  return { ...whose, ...lifetime, type: 'hosted' as const, hasOwnState: false, reused: false, cdpUrl };
+  return {
+    ...whose,
+    ...lifetime,
+    type: 'hosted' as const,
+    hasOwnState: false,
+    runsAlready: false,
+    reused: false,
+    cdpUrl,
+  };
 }
 
 async function startBrowser(options: LaunchOptions): Promise<{ address: string; end(): void }> {
