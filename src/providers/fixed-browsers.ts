@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { errorMessage } from '../common/error-message.ts';
 import { ServiceError } from '../errors.ts';
-import type { FixedBrowser } from '../options/fixed-browsers.ts';
+import type { FixedBrowser } from '../options/resolve-service.ts';
 import { printable } from '../printable.ts';
 import { redactText } from '../redact.ts';
 import type { BrowserProvider, ProvidedBrowser } from './provider.ts';

@@ -1,4 +1,4 @@
-import type { FixedBrowser } from '../../options/fixed-browsers.ts';
+import type { FixedBrowser } from '../../options/resolve-service.ts';
 import type { BrokerConfig } from '../config/config.ts';
 import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
 

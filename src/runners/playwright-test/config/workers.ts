@@ -4,9 +4,8 @@ import { type KnownLimits, limitsFile, readLimits } from '../../../broker/ledger
 import { EMULATOR_LIMIT } from '../../../common/numbers/emulator-limit.ts';
 import { PoolwrightError } from '../../../errors.ts';
 import { workersVariable } from '../../../options/environment.ts';
-import type { FixedBrowser } from '../../../options/fixed-browsers.ts';
 import { type MergedOptions, poolOf } from '../../../options/lease-plan.ts';
-import { resolveService } from '../../../options/resolve-service.ts';
+import { type FixedBrowser, resolveService } from '../../../options/resolve-service.ts';
 import type { HostedOptions } from '../../../options/schema/schema.ts';
 
 /** Playwright's own number, for a machine that starts its browsers itself. */

@@ -1,6 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { fixedBrowsers } from '../../../src/options/fixed-browsers.ts';
-import { resolveService } from '../../../src/options/resolve-service.ts';
+import { fixedBrowsers, resolveService } from '../../../src/options/resolve-service.ts';
 
 const HERE = 'http://localhost:9222';
 
