@@ -13,6 +13,6 @@ test('report advise › --output writes the timeline with the advice', async () 
   expect(stdout).toContain('timeline  out/timeline.html');
   const page = await readFile(`${directory}/out/timeline.html`, 'utf8');
   const data = JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
-  expect(data.advice.choices.length).toBeGreaterThan(2);
+  expect(data.sections.advice.choices.length).toBeGreaterThan(2);
   expect(data.tests).toHaveLength(29);
 });
