@@ -71,6 +71,8 @@ export class BrowserHealth {
   #asked = false;
   /** Contexts that were opened on this connection, and are not closed. */
   readonly #own = new Set<string>();
+  /** Pages that were opened on this connection. */
+  readonly #pages = new Set<string>();
   /** Contexts that are not the client's: of other clients, or closed. */
   readonly #foreign = new Set<string>();
   /** Contexts and pages that are being opened, and contexts that are being closed, by the command's ID. */
@@ -164,6 +166,7 @@ export class BrowserHealth {
     if (opening && isClients && typeof targetId === 'string' && !this.#transport?.model.target(targetId)) {
       this.#unattached.set(targetId, opening);
     }
+    if (opening && typeof targetId === 'string') this.#pages.add(targetId);
     if (opening?.isContext && typeof browserContextId === 'string') this.#own.add(browserContextId);
     if (closed !== undefined && !error) this.#closed(closed);
   }
@@ -221,7 +224,11 @@ export class BrowserHealth {
     const before = new Set(this.#before.contexts);
     const mayBeOthers = (id: string) => this.#runsAlready && !this.#own.has(id);
     const left = contexts.filter((id) => !before.has(id) && !this.#disposed.has(id) && !mayBeOthers(id));
-    if (this.#runsAlready) return { contexts: left, targets: [] };
+    if (this.#runsAlready) {
+      const isOurs = ({ targetId, browserContextId }: Contents['targets'][number]) =>
+        this.#pages.has(targetId) && !left.includes(browserContextId ?? '');
+      return { contexts: left, targets: targets.filter(isOurs) };
+    }
     return {
       contexts: left,
       targets: targets.filter(({ targetId, type, browserContextId: contextId }) => {

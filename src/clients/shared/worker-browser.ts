@@ -314,7 +314,8 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
 
   async #release(connection: Connection, wanted: 'healthy' | 'rolled-over' = 'healthy', unused = false): Promise<void> {
     const isOpen = connection.lost() === null;
-    const isReusable = isOpen && wanted === 'healthy' && (unused || this.#options.reuse === 'run');
+    const livesOn = unused || this.#options.reuse === 'run' || connection.lease.runsAlready;
+    const isReusable = isOpen && wanted === 'healthy' && livesOn;
     const fault = isReusable ? await connection.settle(HEALTH_MS) : null;
     if (fault !== null) this.#note(`session ${connection.lease.sessionId} ends here, without another test: ${fault}`);
     const isHealthy = isOpen && fault === null;

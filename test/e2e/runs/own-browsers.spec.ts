@@ -20,7 +20,7 @@ const test = base.extend<{ chromium: FarChromium; port: string; nobody: string }
 const TESTS = {
   a: `test('a', async ({ page }) => { await page.goto('/'); await page.context().addCookies([{ name: 'a', value: '1', url: page.url() }]); });`,
   b: `test('b', async ({ page, context }) => { await page.goto('/'); expect((await context.cookies()).map(({ name }) => name)).toEqual(['visited']); });`,
-  c: `test('c', async ({ page, context }) => { await page.goto('/'); await context.newPage(); test.fail(); throw new Error('expected'); });`,
+  c: `test('c', async ({ page, context, browser }) => { await page.goto('/'); await context.newPage(); await (await browser.newBrowserCDPSession()).send('Target.createTarget', { url: 'about:blank#left' }); test.fail(); throw new Error('expected'); });`,
 };
 
 /** The pages of a browser. */
