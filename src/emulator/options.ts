@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import { EMULATOR_LIMIT } from '../common/numbers/emulator-limit.ts';
 import { parseOrThrow } from '../common/validation.ts';
 import { OptionsError } from '../errors.ts';
 import { redactText } from '../redact.ts';
@@ -60,7 +59,7 @@ const emulatorOptions = z.strictObject({
   /** Several workspaces, instead of `apiKey`. They do not see each other's sessions and pools. */
   workspaces: z.array(workspaceOptions).min(1).optional(),
   /** The plan's concurrency, per workspace. Default 10. */
-  concurrentBrowsers: count.default(EMULATOR_LIMIT),
+  concurrentBrowsers: count.default(10),
   /** The account's warm-browser cap, per workspace. Default 30. */
   warmBrowserCap: count.default(30),
   /**

@@ -43,7 +43,8 @@ export class FixedBrowsers implements BrowserProvider {
 
   async acquire(signal: AbortSignal): Promise<ProvidedBrowser> {
     let isFull = false;
-    for (const place of this.#places) {
+    // Those that did not answer come last: each of them may take the whole time limit again.
+    for (const place of [...this.#places].sort((a, b) => Number(a.isLeftOut) - Number(b.isLeftOut))) {
       if (place.leased.size >= place.max) {
         isFull = true;
         continue;
@@ -51,9 +52,13 @@ export class FixedBrowsers implements BrowserProvider {
       const id = `${place.name.replace(/[^\w.-]/g, '-')}-${randomUUID().slice(0, 8)}`;
       // Before the wait: nobody else takes it meanwhile.
       place.leased.add(id);
-      const cdpUrl = await this.#addressOf(place, signal);
+      let cdpUrl: string | null = null;
+      try {
+        cdpUrl = await this.#addressOf(place, signal);
+      } finally {
+        if (cdpUrl === null) place.leased.delete(id);
+      }
       if (cdpUrl !== null) return { id, cdpUrl };
-      place.leased.delete(id);
     }
     if (!isFull) throw this.#noneAnswers();
     throw failure('SERVICE_LIMIT_REACHED', 403, `${ALL_IN_USE}.`);

@@ -14,6 +14,14 @@ export class ProvidedSessions {
   readonly #provider: BrowserProvider;
   readonly #running = new Map<string, Session>();
 
+  readonly getBilling = refuse('account');
+  readonly getBalance = refuse('account');
+  readonly acquire = refuse('pools');
+  readonly release = refuse('pools');
+  readonly getPool = refuse('pools');
+  readonly createPool = refuse('pools');
+  readonly deletePool = refuse('pools');
+
   constructor(provider: BrowserProvider) {
     this.#provider = provider;
   }
@@ -55,27 +63,6 @@ export class ProvidedSessions {
     if (status === 'active') yield* this.#running.values();
   }
 
-  async getBilling(): Promise<never> {
-    return refuse('account');
-  }
-  async getBalance(): Promise<never> {
-    return refuse('account');
-  }
-  async acquire(): Promise<never> {
-    return refuse('pools');
-  }
-  async release(): Promise<never> {
-    return refuse('pools');
-  }
-  async getPool(): Promise<never> {
-    return refuse('pools');
-  }
-  async createPool(): Promise<never> {
-    return refuse('pools');
-  }
-  async deletePool(): Promise<never> {
-    return refuse('pools');
-  }
   async listPools(): Promise<[]> {
     return [];
   }
@@ -83,7 +70,10 @@ export class ProvidedSessions {
   async close(): Promise<void> {}
 }
 
-function refuse(what: string): never {
+/** A call that only the service has. */
+function refuse(what: string): () => Promise<never> {
   const message = `Browsers that run already (\`browsers\`, POOLWRIGHT_CDP_URL) have no ${what}.`;
-  throw new ServiceError('SERVICE_NOT_FOUND', message, { status: 404, request: what, retryable: false });
+  return async () => {
+    throw new ServiceError('SERVICE_NOT_FOUND', message, { status: 404, request: what, retryable: false });
+  };
 }

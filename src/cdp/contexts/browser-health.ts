@@ -71,7 +71,7 @@ export class BrowserHealth {
   #asked = false;
   /** Contexts that were opened on this connection, and are not closed. */
   readonly #own = new Set<string>();
-  /** Pages that were opened on this connection. */
+  /** Pages that were opened on this connection, in a browser that runs already. */
   readonly #pages = new Set<string>();
   /** Contexts that are not the client's: of other clients, or closed. */
   readonly #foreign = new Set<string>();
@@ -166,7 +166,7 @@ export class BrowserHealth {
     if (opening && isClients && typeof targetId === 'string' && !this.#transport?.model.target(targetId)) {
       this.#unattached.set(targetId, opening);
     }
-    if (opening && typeof targetId === 'string') this.#pages.add(targetId);
+    if (this.#runsAlready && opening && typeof targetId === 'string') this.#pages.add(targetId);
     if (opening?.isContext && typeof browserContextId === 'string') this.#own.add(browserContextId);
     if (closed !== undefined && !error) this.#closed(closed);
   }

@@ -27,10 +27,10 @@ import { markMerged } from './config/merged-options.ts';
 import { isPlainRun } from './config/plain-run.ts';
 import { assertReusable } from './config/reused-context.ts';
 import { rememberLocalRun, rememberRun, type WrappedProject } from './config/run-registry.ts';
-import { selectionOf } from './config/selection.ts';
 import { chooseWorkers, OWN_WORKERS } from './config/workers.ts';
 import type { ContextUse } from './fixture-types.ts';
 import { provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
+import { selectionOf } from './setup/selected-projects.ts';
 import { hasRunBegun, type WorkerProject } from './setup/worker-broker.ts';
 
 /** The part of `use` about hosted browsers; `false` keeps a project on a local browser. */

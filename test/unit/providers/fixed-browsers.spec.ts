@@ -13,6 +13,7 @@ import { propertyRuns } from '../../support/property-runs.ts';
 interface Port {
   url: string;
   isUp: boolean;
+  isSilent: boolean;
 }
 
 const SIGNAL = new AbortController().signal;
@@ -22,9 +23,10 @@ const test = base.extend<{ ports: Port[] }>({
     const servers: Server[] = [];
     const ports = await Promise.all(
       [0, 1, 2].map(async () => {
-        const port: Port = { url: '', isUp: true };
+        const port: Port = { url: '', isUp: true, isSilent: false };
         const server = createServer((request, response) => {
           if (!port.isUp) return void request.socket.destroy();
+          if (port.isSilent) return undefined;
           response.setHeader('content-type', 'application/json');
           response.end(
             JSON.stringify({ webSocketDebuggerUrl: `ws://${request.headers.host}/devtools/browser/secret` }),
@@ -126,6 +128,18 @@ test('never leases one browser twice at the same time', async ({ ports }) => {
   const given = outcomes.flatMap((each) => (each.status === 'fulfilled' ? each.value.cdpUrl : []));
   expect(new Set(given).size).toBe(3);
   expect(given).toHaveLength(3);
+});
+
+test('a request that is given up while a browser does not answer leaves it free', async ({ ports }) => {
+  const [port] = ports as [Port];
+  const fixed = new FixedBrowsers([{ url: port.url, max: 1 }], () => undefined);
+  port.isSilent = true;
+  const givenUp = new AbortController();
+  const acquiring = fixed.acquire(givenUp.signal);
+  givenUp.abort(new Error('given up'));
+  await expect(acquiring).rejects.toThrow('given up');
+  port.isSilent = false;
+  expect((await fixed.acquire(SIGNAL)).cdpUrl).toContain(port.url.slice(7));
 });
 
 test('checks before a run that one answers, and says what to do if none does', async ({ ports }) => {

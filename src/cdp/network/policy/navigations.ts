@@ -7,7 +7,8 @@ import { Attached, SessionMap } from '../../model/per-session.ts';
 import type { Target } from '../../model/session.ts';
 
 /**
- * The initiator of a request: the test, through a command; a page of an origin that the test visits; or any other page.
+ * The initiator of a request: the test, through a command; a page of an origin that the test visits; or any other
+ * page.
  */
 export type Initiator = 'test' | 'own' | 'foreign';
 

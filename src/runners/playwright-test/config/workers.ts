@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { cpus, totalmem } from 'node:os';
 import { type KnownLimits, limitsFile, readLimits } from '../../../broker/ledger/known-limits.ts';
-import { EMULATOR_LIMIT } from '../../../common/numbers/emulator-limit.ts';
 import { PoolwrightError } from '../../../errors.ts';
 import { workersVariable } from '../../../options/environment.ts';
 import { type MergedOptions, poolOf } from '../../../options/lease-plan.ts';
@@ -70,12 +69,8 @@ export function chooseWorkers(question: WorkersQuestion): WorkerChoice | null {
   const machine = { cores: cpus().length, memory: usableMemory() };
   const own = Math.max(1, Math.floor(machine.cores / 2));
   const service = serviceOf(options);
-  if (service === null) return null;
-  if (service.kind === 'emulator') {
-    // Its browsers run on this machine: more workers than Playwright's own number do not help.
-    const why = `${EMULATOR_LIMIT} workers: the emulator allows ${EMULATOR_LIMIT} browsers at once`;
-    return own > EMULATOR_LIMIT ? { workers: EMULATOR_LIMIT, why } : null;
-  }
+  // The emulator's browsers run on this machine: more workers than Playwright's own number do not help.
+  if (service === null || service.kind === 'emulator') return null;
   const sources =
     service.kind === 'browsers'
       ? [runningAlready(service.browsers)]
