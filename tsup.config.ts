@@ -24,6 +24,8 @@ const esmOnly = {
 const unsplit = {
   jest: 'src/runners/jest/index.ts',
 };
+/** What has types, with its source. */
+export const typedEntries = { ...publicEntries, ...unsplit, ...esmOnly };
 const presets = {
   'jest-preset': 'src/runners/jest/preset.cjs',
 };
@@ -86,7 +88,6 @@ export default defineConfig([
   { ...cjs, ...forRuns, entry: { ...loadedByRuns, ...setup, ...libraries, options: 'src/options/schema/check.ts' } },
   { ...cjs, entry: { client, emulator } },
   { ...shared, entry: { ...unsplit, ...presets }, format: ['cjs'], splitting: false },
-  { ...shared, entry: { ...publicEntries, ...unsplit, ...esmOnly }, format: ['esm', 'cjs'], dts: { only: true } },
   {
     ...page,
     entry: {

@@ -10,7 +10,7 @@ import { main } from './playwright.mjs';
  * bench/results/advise.md. Not part of the tests.
  */
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   // As deep in the project as the tests' harness, which finds its root from where it is.
   const outDir = join('node_modules', '.cache', 'poolwright-advise-check');
   try {

@@ -17,7 +17,7 @@ const MADE = join('node_modules', '.cache', 'poolwright-api');
 const TEMPORARY = join('node_modules', '.cache', 'poolwright-api-extractor');
 
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   const checks = process.argv.includes('--check');
   const directory = checks ? MADE : DIRECTORY;
   rmSync(directory, { recursive: true, force: true });

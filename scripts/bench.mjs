@@ -12,7 +12,7 @@ await main(async () => {
   process.on('SIGINT', () => undefined); // it reaches the bench, which removes what it made and ends
   const args = process.argv.slice(2);
   if (!args.includes('--help')) {
-    ensureBuilt();
+    await ensureBuilt();
     await ensureChromium();
   }
   // Several may run at once. As deep in the project as the tests' harness, which finds its root from where it is.

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +12,10 @@ const IN_EXAMPLES = 'examples/node_modules/poolwright';
 const INPUTS = [
   'src',
   'tsup.config.ts',
+  'tsup.types.config.ts',
   'package.json',
   'tsconfig.json',
+  'tsconfig.types.json',
   'scripts/commonjs.mjs',
   'scripts/licences.mjs',
   'scripts/sbom.mjs',
@@ -21,23 +24,25 @@ const INPUTS = [
   'scripts/undici.mjs',
 ];
 const LAST_OUTPUT = 'dist/index.d.cts'; // types are written last
+const TSUP = 'node_modules/tsup/dist/cli-default.js';
 
 /** Builds the package, unless the last build is newer than everything it was made from. */
-export function ensureBuilt() {
+export async function ensureBuilt() {
   if (!existsSync(LAST_OUTPUT) || statSync(LAST_OUTPUT).mtimeMs <= Math.max(...INPUTS.map(newest))) {
     console.log('Building poolwright …');
-    build();
+    await build();
   }
   // What was copied is newer.
   if (!existsSync(IN_EXAMPLES) || newest(join(IN_EXAMPLES, DIRECTORY)) <= newest(DIRECTORY)) installIntoExamples();
 }
 
 /** Builds the package, and removes what an earlier build left: the names of its parts change with their content. */
-function build() {
+async function build() {
   const start = Date.now();
-  const tsup = ['node_modules/tsup/dist/cli-default.js', '--silent'];
-  const { status, stdout, stderr } = spawnSync(process.execPath, tsup, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`);
+  const types = 'node_modules/typescript-native/bin/tsc';
+  await Promise.all([run(TSUP, '--silent'), run(types, '-p', 'tsconfig.types.json')]);
+  await run(TSUP, '--silent', '--config', 'tsup.types.config.ts');
+  rmSync('.types', { recursive: true });
   for (const name of readdirSync(DIRECTORY)) {
     const path = join(DIRECTORY, name);
     // A second of grace: some file systems keep whole seconds.
@@ -46,6 +51,14 @@ function build() {
   checkLazyLoads();
   for (const name of readdirSync(DIRECTORY)) if (/\.c?js$/.test(name)) minifyLibraries(join(DIRECTORY, name));
   installIntoExamples();
+}
+
+async function run(...args) {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`The build failed:\n${output}`);
 }
 
 /** Runs in a separate process, because it loads what was built. A build that fails this check counts as failed. */
@@ -86,4 +99,4 @@ function minifyLibraries(path) {
 }
 
 // `npm run build`
-if (process.argv[1] === fileURLToPath(import.meta.url)) build();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await build();

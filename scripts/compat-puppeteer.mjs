@@ -20,7 +20,7 @@ import { main } from './playwright.mjs';
 const checkout = resolve(parseArgs({ options: { checkout: { type: 'string', default: '' } } }).values.checkout);
 
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   await ensureChromium();
   const outDir = join('.consumers', 'compat-puppeteer');
   const shared = { config: false, target: 'node20', platform: 'node', outDir, silent: true };

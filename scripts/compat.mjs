@@ -10,7 +10,7 @@ import { main } from './playwright.mjs';
  * the tests.
  */
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   await ensureChromium();
   // Where `poolwright` means this package.
   const outDir = join('.consumers', 'compat');

@@ -5,7 +5,7 @@ import { main, playwrightTest } from './playwright.mjs';
 
 /** `npm run demo`: the basic example on the emulator, with two workers. */
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   await ensureChromium();
   const directory = 'examples/basic';
   // Without a key, and not taken for a CI run: the embedded emulator.

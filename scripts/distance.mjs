@@ -13,7 +13,7 @@ import { main, playwrightTest } from './playwright.mjs';
 const RTT_MS = '10';
 
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   await ensureChromium();
   const args = process.argv.slice(2);
   const ahead = await failures(args, '1');

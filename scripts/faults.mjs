@@ -61,7 +61,7 @@ await main(async () => {
   const done = values.resume ? resultsIn(file, asked).filter(({ ok }) => ok) : [];
   console.log(`CHAOS_SEED=${seed}: ${asked.stub} runs on stub browsers, ${asked.chromium} on Chromium`);
   if (done.length > 0) console.log(`${done.length} of them were green before`);
-  ensureBuilt();
+  await ensureBuilt();
   await ensureChromium();
   const only =
     values.only === undefined ? [] : ['-g', `chaos run ${countOf(values.only, '--only')} (on Chromium )?of `];

@@ -12,7 +12,7 @@ import { main, playwrightTest } from './playwright.mjs';
 const PROJECTS = ['unit', 'emulator', 'cdp'];
 
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   await ensureChromium();
   const { POOLWRIGHT_SEED: seed = String(Math.floor(Math.random() * 100_000)) } = process.env;
   console.log(`POOLWRIGHT_SEED=${seed}`);

@@ -17,7 +17,7 @@ const WIDTH = 1000;
 const MARGIN = 12;
 
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   await ensureChromium();
   const { findChromiums } = await import('../dist/emulator.js');
   const { timelinePage } = await import('../dist/reporter.js');

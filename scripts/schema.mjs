@@ -15,7 +15,7 @@ export function schemaText(runRecord) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const { ensureBuilt } = await import('./build.mjs');
   process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-  ensureBuilt();
+  await ensureBuilt();
   const { runRecord } = await import('../dist/reporter.js');
   writeFileSync(SCHEMA_FILE, schemaText(runRecord));
 }

@@ -4,7 +4,7 @@ import { main, playwrightTest } from './playwright.mjs';
 
 /** `npm test`: the project's own tests, on the built package and real Chromium. */
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   await ensureChromium();
   return await playwrightTest(process.argv.slice(2));
 });

@@ -21,7 +21,7 @@ const PROJECTS = [
 
 await main(async () => {
   // The examples import the package by its name; in a fresh clone it has not been built.
-  if (!existsSync('dist/index.d.ts')) ensureBuilt();
+  if (!existsSync('dist/index.d.ts')) await ensureBuilt();
   const codes = await Promise.all(PROJECTS.map(check));
   return codes.every((code) => code === 0) ? 0 : 1;
 });

@@ -23,7 +23,7 @@ const PAGE = join('bench', 'results', 'versions.md');
 let fullChromium = {};
 
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   await ensureChromium();
   const { full } = await (await import('../dist/emulator.js')).findChromiums();
   if (full) fullChromium = { POOLWRIGHT_CHROMIUM: full.path };

@@ -81,7 +81,7 @@ test('welcomes a new visitor', async ({ page }) => { await page.goto('/'); await
 `;
 
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   await ensureChromium();
   const { findChromiums } = await import('../dist/emulator.js');
   const { shell, full } = await findChromiums();

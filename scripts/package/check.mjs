@@ -13,7 +13,7 @@ import { BUDGET_FILE, budgetFor, measure, overBudget, readBudget } from './sizes
  * size. `node scripts/package/check.mjs --write` writes the bounds anew.
  */
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
   const entries = entriesOf(manifest);
   const directory = mkdtempSync(join(tmpdir(), 'poolwright-pack-'));

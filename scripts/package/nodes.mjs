@@ -10,7 +10,7 @@ import { main, playwrightTest } from '../playwright.mjs';
 const NODES = ['20', '22', '24'];
 
 await main(async () => {
-  ensureBuilt();
+  await ensureBuilt();
   const asked = process.argv.slice(2);
   let failed = 0;
   for (const version of asked.length > 0 ? asked : NODES) {

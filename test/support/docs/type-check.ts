@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
-import tsup from '../../../tsup.config.ts';
+import { typedEntries } from '../../../tsup.config.ts';
 import { type CodeBlock, ROOT } from './pages.ts';
 
 /** For JavaScript, only errors about imports count: the globals of a runner without an import are unknown. */
@@ -8,10 +8,8 @@ const IMPORT_ERRORS = new Set([2305, 2307, 2614, 2724]);
 
 /** Returns the source of each public entry in the build, by the name that users import. */
 export function entrySources(): Record<string, string> {
-  const builds = Array.isArray(tsup) ? tsup : [tsup];
-  const entries = builds.flatMap((build) => (typeof build === 'object' && build.dts ? [build.entry] : []));
   return Object.fromEntries(
-    Object.entries(Object.assign({}, ...entries) as Record<string, string>).map(([name, source]) => [
+    Object.entries(typedEntries).map(([name, source]) => [
       name === 'index' ? 'poolwright' : `poolwright/${name}`,
       join(ROOT, source),
     ]),
