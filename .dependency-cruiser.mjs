@@ -34,8 +34,8 @@ const MAY_IMPORT = {
 /** The order inside a room, from the ground up: each of these directories and files imports only those before it. */
 const FLOORS = {
   broker: [
-    ...['rpc', 'browsers', 'log', 'ledger', 'pools', 'leases', 'acquire', 'config', 'recovery', 'watch', 'run'],
-    ...['server', 'main', 'start'],
+    ...['rpc', 'browsers', 'log', 'ledger', 'pools', 'leases', 'acquire', 'config', 'recovery', 'feature'],
+    ...['watch', 'features', 'run', 'server', 'main', 'start'],
   ],
   cdp: [
     ...[
@@ -73,7 +73,7 @@ const FLOORS = {
       'test-results',
       'run-report',
     ],
-    ...['run-reporter', 'watched-tests', 'broker-updates', 'reporter', 'index'],
+    ...['run-reporter', 'watch', 'features', 'broker-updates', 'reporter', 'index'],
   ],
   record: [
     ...['bounds', 'fields', 'enums', 'run-record', 'attachment', 'record-file', 'session-record', 'test-record'],
@@ -87,7 +87,7 @@ const FLOORS = {
   ],
   cli: [
     ...['confirm', 'npx-parent', 'numbers', 'print', 'progress', 'stop-signal', 'with-client'],
-    ...['init', 'report', 'doctor', 'relay', 'commands', 'run', 'main'],
+    ...['init', 'report', 'doctor', 'relay', 'watch', 'commands', 'run', 'main'],
   ],
 };
 

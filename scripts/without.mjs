@@ -7,15 +7,15 @@ import { main } from './playwright.mjs';
 
 /**
  * `node scripts/without.mjs [NAME …]`: checks that a run can do without each feature that docs/architecture.md lists,
- * or those named. In a copy of the tree it deletes the feature's directories and lines, and checks the types of the
- * rest. With `--run`, it also builds the rest and runs its unit tests.
+ * or those named. In a copy of the tree it deletes the feature's directories and lines, and those of features that need
+ * it, and checks the types of the rest. With `--run`, it also builds the rest and runs its unit tests.
  *
  * The tests of a feature go with it. These are files and directories of its name in `test`, and files that import from
  * these, from its directories, or what the package exports of it. All others must compile and pass.
  */
 
-/** A row of the table: name, directories, and the lists with a line of it. */
-const ROW = /^\| `([\w-]+)` \| (`src\/.*?) \| (`.*?) \|/gm;
+/** A row of the table: name, directories, the lists with a line of it, and the features that it needs. */
+const ROW = /^\| `([\w-]+)` \| (`src\/.*?) \| (`.*?) \| (.*?)\|/gm;
 
 /** Not every feature has a line in these lists of what is built and checked. */
 const BUILD = ['tsup.config.ts', 'scripts/types.mjs'];
@@ -23,31 +23,37 @@ const BUILD = ['tsup.config.ts', 'scripts/types.mjs'];
 await main(async () => {
   const args = process.argv.slice(2);
   const names = args.filter((arg) => !arg.startsWith('--'));
-  const all = [...readFileSync('docs/architecture.md', 'utf8').matchAll(ROW)].map(([, name, directories, lists]) => ({
-    name,
-    directories: quoted(directories),
-    lists: quoted(lists),
-  }));
+  const all = [...readFileSync('docs/architecture.md', 'utf8').matchAll(ROW)].map(
+    ([, name, directories, lists, needs]) => ({
+      name,
+      directories: quoted(directories),
+      lists: quoted(lists),
+      needs: quoted(needs),
+    }),
+  );
   const unknown = names.find((name) => !all.some((feature) => feature.name === name));
   if (unknown !== undefined || all.length === 0) throw new Error(`docs/architecture.md lists no feature ${unknown}.`);
   let failed = 0;
   for (const feature of all) {
-    if (names.length === 0 || names.includes(feature.name)) failed += await check(feature, args.includes('--run'));
+    if (names.length > 0 && !names.includes(feature.name)) continue;
+    const dependents = all.filter(({ needs }) => needs.includes(feature.name));
+    failed += await check([feature, ...dependents], args.includes('--run'));
   }
   return failed > 0 ? 1 : 0;
 });
 
-/** Returns 1 if what is left does not pass. */
-async function check(feature, runs) {
+/** Returns 1 if what is left does not pass. @param features one, and those that need it */
+async function check(features, runs) {
+  const [{ name }] = features;
   const since = performance.now();
   const copy = mkdtempSync(join(tmpdir(), 'without-'));
   try {
     const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' }).split('\n');
     const files = listed.filter((file) => file !== '' && existsSync(file));
-    const changed = withoutLines(feature);
-    const tests = files.filter((file) => isTestOf(feature, changed.entries, file));
+    const changed = withoutLines(features);
+    const tests = files.filter((file) => isTestOf(features, changed.entries, file));
     for (const file of files) {
-      if (isIn(feature, file) || tests.includes(file)) continue;
+      if (isIn(features, file) || tests.includes(file)) continue;
       mkdirSync(join(copy, dirname(file)), { recursive: true });
       cpSync(file, join(copy, file));
     }
@@ -58,12 +64,12 @@ async function check(feature, runs) {
     const build = ['scripts/build.mjs', 'scripts/types.mjs', 'scripts/test-unit.mjs'];
     for (const step of runs ? build : ['scripts/types.mjs']) {
       if ((await run(copy, step)) === 0) continue;
-      console.error(`Without ${feature.name}, ${step} fails.`);
+      console.error(`Without ${name}, ${step} fails.`);
       return 1;
     }
     const seconds = ((performance.now() - since) / 1000).toFixed(1);
     console.log(
-      `without ${feature.name.padEnd(10)} ${seconds.padStart(5)} s, and without these tests: ${tests.filter((file) => !file.startsWith('bench/')).join(' ')}`,
+      `without ${name.padEnd(10)} ${seconds.padStart(5)} s, and without these tests: ${tests.filter((file) => !file.startsWith('bench/')).join(' ')}`,
     );
     return 0;
   } finally {
@@ -75,15 +81,15 @@ function quoted(cell) {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
 }
 
-function isIn({ directories }, path) {
-  return directories.some((directory) => path.startsWith(`${directory}/`));
+function isIn(features, path) {
+  return features.some(({ directories }) => directories.some((directory) => path.startsWith(`${directory}/`)));
 }
 
-function isTestOf(feature, entries, file) {
+function isTestOf(features, entries, file) {
   if (!/^(test|bench|sim|compat|examples)\//.test(file)) return false;
   // They measure most features.
   if (file.startsWith('bench/')) return true;
-  const names = [feature.name, ...feature.directories.map((directory) => basename(directory))];
+  const names = features.flatMap(({ name, directories }) => [name, ...directories.map((path) => basename(path))]);
   const isNamed = (path) => path.split('/').some((part) => names.includes(part.split('.')[0]));
   if (!file.startsWith('examples/') && isNamed(file)) return true;
   if (!/\.[cm]?[jt]s$/.test(file)) return false;
@@ -92,23 +98,26 @@ function isTestOf(feature, entries, file) {
   if (/^(examples|test\/types)\//.test(file)) return imports.some(([, path]) => entries.has(path));
   const near = imports.flatMap(([, path]) => (path.startsWith('.') ? path : []));
   const paths = near.map((path) => posix.join(dirname(file), path));
-  return paths.some((path) => isIn(feature, path) || isNamed(path) || path.startsWith('bench/'));
+  return paths.some((path) => isIn(features, path) || isNamed(path) || path.startsWith('bench/'));
 }
 
-/** The lists without the feature, which has exactly one line in each that is a list of features. */
-function withoutLines(feature) {
+/** The lists without the features, each of which has exactly one line in each of its lists of features. */
+function withoutLines(features) {
   const files = new Map();
   const entries = new Set();
-  for (const list of new Set([...feature.lists, ...BUILD])) {
+  for (const list of new Set([...features.flatMap(({ lists }) => lists), ...BUILD])) {
     const near = (directory) => `'${posix.relative(dirname(list), directory).replace(/^(?!\.)/, './')}/`;
-    const isOwn = (line) =>
-      feature.directories.some((directory) => [near(directory), `'${directory}`].some((path) => line.includes(path)));
-    const lines = readFileSync(list, 'utf8').split('\n');
-    const own = lines.filter(isOwn);
-    const isOne = BUILD.includes(list) ? own.length > 0 : own.length === 1;
-    if (feature.lists.includes(list) && !isOne) throw new Error(`${list} has ${own.length} lines of ${feature.name}.`);
-    files.set(list, lines.filter((line) => !isOwn(line)).join('\n'));
-    for (const line of own) entries.add(/^\s*'?([\w-]+)'?: '/.exec(line)?.[1]);
+    let lines = readFileSync(list, 'utf8').split('\n');
+    for (const { name, directories, lists } of features) {
+      const isOwn = (line) =>
+        directories.some((directory) => [near(directory), `'${directory}`].some((path) => line.includes(path)));
+      const own = lines.filter(isOwn);
+      const isOne = BUILD.includes(list) ? own.length > 0 : own.length === 1;
+      if (lists.includes(list) && !isOne) throw new Error(`${list} has ${own.length} lines of ${name}.`);
+      lines = lines.filter((line) => !isOwn(line));
+      for (const line of own) entries.add(/^\s*'?([\w-]+)'?: '/.exec(line)?.[1]);
+    }
+    files.set(list, lines.join('\n'));
   }
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
   for (const [path, target] of Object.entries(manifest.exports)) {

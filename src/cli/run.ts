@@ -21,7 +21,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void>>
   report: async () => (await import('./report/report.ts')).addReportCommand,
   sessions: async () => (await import('./commands/sessions.ts')).addSessionsCommand,
   sweep: async () => (await import('./commands/sweep.ts')).addSweepCommand,
-  watch: async () => (await import('./commands/watch.ts')).addWatchCommand,
+  watch: async () => (await import('./watch/command.ts')).addWatchCommand,
   // Last: it suggests those above.
   completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,
 };

@@ -36,7 +36,7 @@ export type FeatureSettings = Readonly<Record<string, FeatureSetting>>;
 
 /** The worker of a feature. */
 export interface FeatureWorker {
-  readonly broker: Pick<BrokerConnection, 'ask' | 'redact' | 'say' | 'watchOrders'>;
+  readonly broker: Pick<BrokerConnection, 'ask' | 'redact' | 'say'>;
   /** Its `parallelIndex`. */
   readonly slot: number;
   readonly environment: Environment;

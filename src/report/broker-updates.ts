@@ -3,7 +3,8 @@ import type { BrokerConnection } from '../broker/rpc/client.ts';
 import { connectInTime, LISTENS_WITHIN_MS } from '../broker/rpc/connect-in-time.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
 import { firstWorkers, RemainingTests } from '../forecast/remaining-tests.ts';
-import { WatchedTests } from './watched-tests.ts';
+
+type OnConnected = (connection: BrokerConnection) => void;
 
 /**
  * Reports the remaining tests to the run's broker, so that it leases browsers for them and for no others. At the start,
@@ -11,8 +12,6 @@ import { WatchedTests } from './watched-tests.ts';
  * themselves.
  */
 export class BrokerUpdates {
-  /** Also reports the running tests, while somebody watches. */
-  readonly watched = new WatchedTests();
   readonly #tests: RemainingTests;
   /** Projects of the first workers, until the broker has been asked for their browsers. */
   #firstWorkers: readonly string[];
@@ -22,36 +21,38 @@ export class BrokerUpdates {
   #stopped = false;
 
   readonly #address: BrokerAddress;
+  readonly #onConnected: OnConnected;
 
-  private constructor(address: BrokerAddress, config: FullConfig, suite: Suite) {
+  private constructor(address: BrokerAddress, config: FullConfig, suite: Suite, onConnected: OnConnected) {
     this.#address = address;
+    this.#onConnected = onConnected;
     this.#tests = new RemainingTests(config, suite);
     this.#firstWorkers = firstWorkers(config, suite);
     this.#schedule();
   }
 
-  /** Null without a broker: no project uses hosted browsers, or there is no global setup. */
-  static open(config: FullConfig, suite: Suite): BrokerUpdates | null {
+  /**
+   * Null without a broker: no project uses hosted browsers, or there is no global setup.
+   * @param onConnected also called for the connection to a broker that replaces a dead one
+   */
+  static open(config: FullConfig, suite: Suite, onConnected: OnConnected): BrokerUpdates | null {
     const address = sharedBrokerOf(process.env);
-    return address && new BrokerUpdates(address, config, suite);
+    return address && new BrokerUpdates(address, config, suite, onConnected);
   }
 
   began(test: TestCase, result: TestResult): void {
     this.#tests.began(test, result);
-    this.watched.began(test, result);
     this.#schedule();
   }
 
   ended(test: TestCase, result: TestResult): void {
     this.#tests.ended(test, result);
-    this.watched.ended(result);
     this.#schedule();
   }
 
   /** Call it when the run has ended. */
   close(): void {
     this.#stopped = true;
-    this.watched.close();
     this.#connection?.close();
   }
 
@@ -84,7 +85,7 @@ export class BrokerUpdates {
     const connection = await connectInTime(LISTENS_WITHIN_MS, () => this.#stopped, this.#address, 'control');
     connection.unref();
     if (this.#stopped) connection.close();
-    else this.watched.follow(connection);
+    else this.#onConnected(connection);
     // If the broker crashes, its replacement knows nothing about the tests.
     void connection.closed.then(() => {
       this.#connection = null;

@@ -12,6 +12,8 @@ import { traceTime } from '../common/time-trace.ts';
 import type { Budget } from '../options/schema/budget.ts';
 import { parseHostedOptions } from '../options/schema/parse.ts';
 import { BrokerUpdates } from './broker-updates.ts';
+import type { ReporterFeature } from './features.ts';
+import * as FEATURES from './features.ts';
 import { LiveLine } from './live/live-line.ts';
 import type { RunReport } from './run-report.ts';
 import { registerReporter } from './run-reporter.ts';
@@ -34,6 +36,7 @@ export default class PoolwrightReporter implements Reporter {
   #report: Promise<RunReport> | null = null;
   #live: LiveLine | null = null;
   #updates: BrokerUpdates | null = null;
+  readonly #features: readonly ReporterFeature[] = Object.values(FEATURES).map((Feature) => new Feature());
 
   /** @throws OptionsError for a wrong budget. Playwright adds other options. */
   constructor({ budget }: PoolwrightReporterOptions = {}) {
@@ -49,37 +52,42 @@ export default class PoolwrightReporter implements Reporter {
   onBegin(config: FullConfig, suite: Suite): void {
     traceTime('runner', 'the tests are known');
     notifyLocalProjects(suite);
-    this.#updates = BrokerUpdates.open(config, suite);
+    this.#updates = BrokerUpdates.open(config, suite, (connection) => {
+      for (const feature of this.#features) feature.connected(connection);
+    });
     this.#live = LiveLine.start();
     this.#config = config;
   }
 
   onTestBegin(test: TestCase, result: TestResult): void {
     this.#updates?.began(test, result);
+    for (const feature of this.#features) feature.onTestBegin?.(test, result);
     // While the first test runs, this process is idle.
     void this.#loaded();
   }
 
-  onStepBegin(_test: TestCase, result: TestResult, step: TestStep): void {
-    this.#updates?.watched.stepBegan(result, step);
+  onStepBegin(...step: [TestCase, TestResult, TestStep]): void {
+    for (const feature of this.#features) feature.onStepBegin?.(...step);
   }
 
-  onStepEnd(_test: TestCase, result: TestResult, step: TestStep): void {
-    this.#updates?.watched.stepEnded(result, step);
+  onStepEnd(...step: [TestCase, TestResult, TestStep]): void {
+    for (const feature of this.#features) feature.onStepEnd?.(...step);
   }
 
   onTestEnd(test: TestCase, result: TestResult): void {
     this.#updates?.ended(test, result);
+    for (const feature of this.#features) feature.onTestEnd?.(test, result);
     void this.#loaded()?.then((report) => report.add(test, result));
   }
 
   /** The global teardown is over, and the record of the broker has been taken. */
-  async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
+  async onEnd(result: FullResult): Promise<{ status?: FullResult['status'] }> {
     traceTime('runner', 'end');
     this.#live?.stop();
+    for (const feature of this.#features) void feature.onEnd?.(result);
     this.#updates?.close();
     const exceeded = (await (await this.#loaded())?.print(this.#budget)) ?? [];
-    return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
+    return exceeded.length > 0 && result.status === 'passed' ? { status: 'failed' } : {};
   }
 
   /** Null before the run begins. */

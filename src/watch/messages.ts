@@ -1,4 +1,4 @@
-import type { FinishedTest, PictureSize, RunView } from '../broker/rpc/view.ts';
+import type { FinishedTest, PictureSize, RunView } from '../broker/watch/view.ts';
 import type { PageInput } from '../common/page/page-input.ts';
 
 /** What the server and its page send each other. Times are the server's, in ms since the epoch. */

@@ -53,7 +53,7 @@ const BEFORE_FEATURES = [
   'cdp/screencast/screencast.ts',
   'features/list.ts',
 ];
-const OF_FEATURES = /^(?:watch|features|broker\/watch|cdp\/screencast)\/|\/(?:watch-calls|watcher-connection)\.ts$/;
+const OF_FEATURES = /^(?:watch|features|broker\/watch|cdp\/screencast)\//;
 
 test('a worker loads nothing of its features before it has a browser', () => {
   const entries = [

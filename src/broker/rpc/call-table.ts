@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 
 /** Who has opened a connection. */
-export type Role = 'worker' | 'control' | 'watcher';
+export const roles = ['worker', 'control', 'observer'] as const;
+
+/** `observer`: has another token, and may send only requests of features. */
+export type Role = (typeof roles)[number];
 
 /** One request of a protocol. */
 interface CallSpec {
@@ -39,6 +42,9 @@ export type CallsOfRole<T extends CallTable, R extends Role> = Calls<{
 export type Handlers<T extends CallTable> = {
   readonly [Name in keyof T]: (params: Params<T[Name]>) => Result<T[Name]> | Promise<Result<T[Name]>>;
 };
+
+/** The handlers of any protocol. */
+export type ErasedHandlers = Readonly<Record<string, (params: never) => unknown>>;
 
 /** Sends a request and returns its result unchecked. */
 export type Ask = (method: string, params: object) => Promise<unknown>;

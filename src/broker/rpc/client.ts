@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { clearInterval, setInterval } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
-import { type Ask, callsOver } from './call-table.ts';
+import { type Ask, callsOver, type Role } from './call-table.ts';
 import { PROTOCOL_VERSION } from './line-socket.ts';
 import {
   CONNECTION_CALLS,
@@ -83,9 +83,6 @@ export function runCallsOver(ask: Ask): RunCalls {
   };
 }
 
-/** What the watching of a worker or a runner needs of its connection. */
-export type WatchedBroker = Pick<BrokerConnection, 'ask' | 'watchOrders'>;
-
 /** A connection to a broker that has accepted it. */
 export interface OpenedBroker {
   socket: Socket;
@@ -99,7 +96,7 @@ export interface OpenedBroker {
 /** Opens a connection and sends `hello`. @throws LeaseError as {@link connectToBroker} */
 export async function openBroker(
   { address, token }: BrokerAddress,
-  role: 'worker' | 'control' | 'watcher',
+  role: Role,
   ownProject?: HostedProject,
 ): Promise<OpenedBroker> {
   const socket = await openSocket(address);

@@ -12,6 +12,7 @@ import {
   takeBackUnused,
 } from '../browsers/held-browser.ts';
 import type { HeldBrowsers } from '../browsers/held-browsers.ts';
+import type { SlotState } from '../feature.ts';
 import type { Projects } from '../leases/projects.ts';
 import type { SessionNotes } from '../leases/session-notes.ts';
 import type {
@@ -24,7 +25,6 @@ import type {
   RunState,
 } from '../rpc/messages/protocol.ts';
 import { PrefetchCancelled } from '../rpc/messages/refusals.ts';
-import type { SlotState } from '../watch/watch-hub.ts';
 
 /** How long a worker waits until the browser that it gave back has ended and its profile is saved, in ms. */
 const SAVED_MS = 10_000;

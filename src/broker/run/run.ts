@@ -9,6 +9,7 @@ import { ServiceClient } from '../../service/index.ts';
 import type { RunClient } from '../browsers/browser-service.ts';
 import type { RunIdentity } from '../browsers/run-identity.ts';
 import type { BrokerConfig } from '../config/config.ts';
+import type { BrokerFeature } from '../feature.ts';
 import type { Projects } from '../leases/projects.ts';
 import { rememberLimits } from '../ledger/known-limits.ts';
 import { Ledger, type LedgerOwner, workspaceMark } from '../ledger/ledger.ts';
@@ -17,7 +18,6 @@ import type { Terminal } from '../log/terminal.ts';
 import { PoolDirectory } from '../pools/pool-directory.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
-import type { WatchHub } from '../watch/watch-hub.ts';
 import type { LeaseService } from './lease-service.ts';
 import { createLeasing } from './leasing.ts';
 import type { RecentRefusal } from './recent-refusal.ts';
@@ -62,7 +62,7 @@ interface Beginning {
   log: Log;
   overload: RecentRefusal;
   client: RunClient;
-  hub: WatchHub;
+  features: readonly BrokerFeature[];
 }
 
 /** Runs the checks, then creates the parts of the broker in order. */
@@ -70,7 +70,7 @@ export async function startRun(
   config: BrokerConfig,
   beginning: Beginning,
 ): Promise<BrokerRun & { handlers: BrokerHandlers }> {
-  const { start, service, projects, terminal, log, overload, client, hub } = beginning;
+  const { start, service, projects, terminal, log, overload, client, features } = beginning;
   const embedded = service.kind === 'service' ? service.embedded : null;
   const { workers } = config;
   const run = runIdentity(config, client);
@@ -125,12 +125,14 @@ export async function startRun(
   const finish = once(async () => {
     await Promise.all([endAll(), sweep?.end()]);
     const record = await recorder.end(await balanceOf(client, balance));
-    hub.end();
+    for (const feature of features) feature.runEnded();
     await terminal.flushed(FLUSH_MS);
     return record;
   });
   const secrets = secretsOf(config, service);
-  hub.begin({ slots: () => leases.slots(), tests: () => recorder.tests, secrets });
+  for (const feature of features) {
+    feature.runBegan({ slots: () => leases.slots(), tests: () => recorder.tests, secrets });
+  }
   const say = (text: string) => log.once(text);
   const abandoned = new AbortController();
   const hangs: BrokerHandlers['hangs'] = (who, silentMs) => {

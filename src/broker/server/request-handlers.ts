@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import * as v from 'valibot';
 import { LeaseError } from '../../errors.ts';
-import type { CallTable, Handlers, Role } from '../rpc/call-table.ts';
+import type { CallTable, ErasedHandlers, Role } from '../rpc/call-table.ts';
 import { LineSocket } from '../rpc/line-socket.ts';
 import type { Reply } from '../rpc/messages/protocol.ts';
 import { serializeError } from '../rpc/messages/serialized-error.ts';
@@ -17,9 +17,9 @@ const request = v.object({
 });
 
 /** One side of a socket that handles requests. */
-export interface Served<T extends CallTable> {
-  table: T;
-  handlers: Handlers<T>;
+export interface Side {
+  /** What it may request, and what handles it. */
+  served: readonly { calls: CallTable; handlers: ErasedHandlers }[];
   /** Null: it has not sent `hello`. */
   role(): Role | null;
   /** The run; no data of the service is sent before. */
@@ -27,7 +27,7 @@ export interface Served<T extends CallTable> {
 }
 
 /** Handles requests: they are parsed and checked for the role, and error responses contain no secrets. */
-export function handleRequests<T extends CallTable>(socket: Socket, { table, handlers, role, begun }: Served<T>): void {
+export function handleRequests(socket: Socket, { served, role, begun }: Side): void {
   let secrets: readonly string[] = [];
   begun.then(
     (run) => {
@@ -37,13 +37,14 @@ export function handleRequests<T extends CallTable>(socket: Socket, { table, han
   );
   const respondTo = async ({ id, method, params }: v.InferOutput<typeof request>): Promise<Reply> => {
     try {
-      const spec = Object.hasOwn(table, method) ? table[method] : undefined;
+      const known = served.find(({ calls }) => Object.hasOwn(calls, method));
+      const spec = known?.calls[method];
       if (!spec) throw new LeaseError('BROKER_FAILED', `"${method}" is not a request`);
       const own = role();
       if (spec.roles && (own === null || !spec.roles.includes(own))) {
         throw new LeaseError('BROKER_FAILED', `"${method}" is for a ${spec.roles.join(' or a ')} only`);
       }
-      return { id, result: (await handlers[method]?.(v.parse(spec.params, params) as never)) ?? null };
+      return { id, result: (await known.handlers[method]?.(v.parse(spec.params, params) as never)) ?? null };
     } catch (error) {
       return { id, error: serializeError(error, secrets) };
     }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { traceTime } from '../../common/time-trace.ts';
 import type { LeaseError } from '../../errors.ts';
 import type { BrokerConfig } from '../config/config.ts';
+import { FEATURES } from '../features.ts';
 import { Projects } from '../leases/projects.ts';
 import { Terminal } from '../log/terminal.ts';
 import { runRefused } from '../rpc/messages/refusals.ts';
@@ -9,8 +10,6 @@ import { RecentRefusal } from '../run/recent-refusal.ts';
 import { type BrokerHandlers, type BrokerRun, closeService, openClient, openLog, startRun } from '../run/run.ts';
 import type { RunService } from '../run/run-service.ts';
 import { StartDeadline } from '../run/start-deadline.ts';
-import { announce } from '../watch/announcement.ts';
-import { WatchHub } from '../watch/watch-hub.ts';
 import { listen } from './server.ts';
 
 /**
@@ -36,13 +35,14 @@ export async function runBroker(
     beginNot = reject;
   });
   begun.catch(() => undefined); // there may be no listener
-  const hub = new WatchHub({ name: config.name, runner: config.runner });
-  const watchToken = randomBytes(24).toString('base64url');
-  const listening = await listen(config.address, { token: config.token, watchToken, hub, projects, terminal, begun });
-  const withdraw = announce({ address: config.address, token: watchToken });
+  const features = (await Promise.all(Object.values(FEATURES))).map((feature) => feature.create(config));
+  const observerToken = randomBytes(24).toString('base64url');
+  const { address, token } = config;
+  const listening = await listen(address, { token, observerToken, features, projects, terminal, begun });
+  const onClose = features.map((feature) => feature.listens({ address, token: observerToken }));
   const server = {
     close: () => {
-      withdraw();
+      for (const close of onClose) close();
       listening.close();
     },
   };
@@ -61,7 +61,7 @@ export async function runBroker(
         log,
         overload,
         client,
-        hub,
+        features,
       });
       start.stop();
       begin(handlers);

@@ -6,24 +6,21 @@ import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import { testUsage } from '../../record/test-usage.ts';
 import { redactText } from '../../redact.ts';
+import type { BrokerFeature } from '../feature.ts';
 import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../log/terminal.ts';
 import type { Handlers, Role } from '../rpc/call-table.ts';
 import { PROTOCOL_VERSION } from '../rpc/line-socket.ts';
 import { CONNECTION_CALLS, RUN_CALLS } from '../rpc/messages/protocol.ts';
 import { watchSilence } from '../rpc/silence.ts';
-import { WATCHED_CALLS, WATCHER_CALLS } from '../rpc/watch-calls.ts';
 import type { BrokerHandlers } from '../run/run.ts';
-import type { WatchHub } from '../watch/watch-hub.ts';
 import { handleRequests } from './request-handlers.ts';
-import { watchHandlers } from './watch-handlers.ts';
 
 /** Options of the broker's server. */
 export interface ServerOptions {
   token: string;
-  /** The token of those who only watch the run. */
-  watchToken: string;
-  hub: WatchHub;
+  observerToken: string;
+  features: readonly Pick<BrokerFeature, 'calls' | 'connected'>[];
   projects: Pick<Projects, 'register'>;
   terminal: Terminal;
   /**
@@ -61,7 +58,7 @@ export async function listen(address: string, options: ServerOptions, clock: Clo
 
 /** Serves one connection: browsers leased over it are given back when it closes. @param slots the occupied slots */
 function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock: Clock): void {
-  const { token, watchToken, hub, projects, terminal, begun } = options;
+  const { token, observerToken, features, projects, terminal, begun } = options;
   const holder = {};
   const gone = new AbortController();
   let role: Role | null = null;
@@ -70,7 +67,6 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
   let reportsTests = false;
   let maySilentMs: number | null = null;
 
-  const watching = watchHandlers(hub, gone.signal);
   const helloTimer = setTimeout(() => socket.destroy(), HELLO_TIMEOUT_MS);
   socket.on('error', () => undefined); // 'close' follows and does the cleanup
   socket.on('close', () => {
@@ -78,7 +74,6 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     gone.abort();
     if (slot !== null) slots.delete(slot);
     unwatch?.();
-    watching.gone();
     // Runs after the requests that this connection sent before the run began.
     begun.then(({ leases }) => {
       leases.holderGone(holder);
@@ -88,7 +83,7 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
   const onSilent = (silentMs: number) => {
     if (role !== 'control') socket.destroy();
     const who = role;
-    if (who && who !== 'watcher') begun.then(({ hangs }) => hangs(who, silentMs), ignored);
+    if (who && who !== 'observer') begun.then(({ hangs }) => hangs(who, silentMs), ignored);
   };
   watchSilence(socket, () => maySilentMs, onSilent, clock);
 
@@ -100,7 +95,7 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
   leasing.catch(ignored);
   const handlers: Handlers<typeof CONNECTION_CALLS & typeof RUN_CALLS> = {
     hello: (params) => {
-      if (!sameToken(params.token, params.role === 'watcher' ? watchToken : token)) {
+      if (!sameToken(params.token, params.role === 'observer' ? observerToken : token)) {
         socket.destroy();
         throw new LeaseError('BROKER_FAILED', 'wrong broker token');
       }
@@ -147,11 +142,12 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
       return { ...leases.state(), said: terminal.take() };
     },
     finish: async () => (await begun).finish(),
-    watchOrders: ({ slot: ofSlot, after }) => hub.orders(ofSlot, after, gone.signal),
   };
   handleRequests(socket, {
-    table: { ...CONNECTION_CALLS, ...RUN_CALLS, ...WATCHED_CALLS, ...WATCHER_CALLS },
-    handlers: { ...handlers, ...watching.handlers },
+    served: [
+      { calls: { ...CONNECTION_CALLS, ...RUN_CALLS }, handlers },
+      ...features.map((feature) => ({ calls: feature.calls, handlers: feature.connected(gone.signal) })),
+    ],
     role: () => role,
     begun,
   });

@@ -1,12 +1,7 @@
 import type { TestRecord } from '../../record/run-record.ts';
 import { keyOf } from '../../record/test-record.ts';
-import { type FinishedTest, listed } from '../rpc/view.ts';
-
-/** A test that has ended, with its session. */
-export interface RecordedTest {
-  sessionId: string;
-  test: TestRecord;
-}
+import type { RunOverview } from '../feature.ts';
+import { type FinishedTest, listed } from './view.ts';
 
 /** The tests of a run that have ended, in the order in which they became known. */
 export class FinishedTests {
@@ -27,7 +22,7 @@ export class FinishedTests {
   }
 
   /** @param all every test of the run that has ended. None of them changes anymore. */
-  update(all: readonly RecordedTest[]): void {
+  update(all: ReturnType<RunOverview['tests']>): void {
     if (all.length === this.#seen) return;
     this.#seen = all.length;
     for (const { sessionId, test } of all) {

@@ -1,5 +1,5 @@
-import type { HoldView } from '../rpc/view.ts';
-import type { HoldParams, SlotInput } from '../rpc/watch-calls.ts';
+import type { HoldParams, SlotInput } from './calls.ts';
+import type { HoldView } from './view.ts';
 
 /** A test that waits until a watcher releases it. */
 export class SlotHold {

@@ -2,32 +2,14 @@ import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 import type { PageInput } from '../../common/page/page-input.ts';
 import { pause } from '../../common/pause.ts';
 import { redactText } from '../../redact.ts';
-import type { WatchOrders } from '../rpc/messages/protocol.ts';
-import type { PageView, RunView, SlotView } from '../rpc/view.ts';
-import type {
-  Demand,
-  HoldParams,
-  HubView,
-  PictureParams,
-  RunningTests,
-  RunViewReply,
-  SlotInput,
-} from '../rpc/watch-calls.ts';
-import { FinishedTests, type RecordedTest } from './finished-tests.ts';
+import type { RunOverview } from '../feature.ts';
+import type { Demand, HoldParams, HubView, PictureParams, RunningTests, RunViewReply, SlotInput } from './calls.ts';
+import { FinishedTests } from './finished-tests.ts';
 import { Latest } from './latest.ts';
+import type { WatchOrders } from './orders.ts';
 import { SlotHold } from './slot-hold.ts';
+import type { PageView, RunView, SlotView } from './view.ts';
 import { Watcher } from './watcher.ts';
-
-/** A slot, as the broker knows it. */
-export type SlotState = Pick<SlotView, 'sessionId' | 'since' | 'slot' | 'waitsFor'>;
-
-/** A run that has begun. */
-export interface WatchableRun {
-  slots(): SlotState[];
-  /** Tests that have ended. */
-  tests(): RecordedTest[];
-  secrets: readonly string[];
-}
 
 /** What the page shows of the run before it begins. */
 export type RunHead = Pick<RunView, 'name' | 'runner'>;
@@ -48,7 +30,7 @@ export class WatchHub {
   readonly #head: RunHead;
   readonly #clock: Clock;
   readonly #startedAt: number;
-  #run: WatchableRun | null = null;
+  #run: RunOverview | null = null;
   #endedAt: number | null = null;
   readonly #watchers = new Set<Watcher>();
   readonly #running = new Map<Connection, RunningTests>();
@@ -68,7 +50,7 @@ export class WatchHub {
     this.#view = new Latest(this.#present());
   }
 
-  begin(run: WatchableRun): void {
+  begin(run: RunOverview): void {
     this.#run = run;
     this.#update();
   }

@@ -1,5 +1,5 @@
-import type { PictureSize } from '../rpc/view.ts';
-import type { Demand, PictureParams, WatcherPicture } from '../rpc/watch-calls.ts';
+import type { Demand, PictureParams, WatcherPicture } from './calls.ts';
+import type { PictureSize } from './view.ts';
 
 /** One connection that watches the run. */
 export class Watcher {

@@ -17,7 +17,7 @@ import {
 import type { RecordSink } from './test-use.ts';
 
 /** The part of a broker connection that the browser of a worker needs. */
-export type WorkerBroker = Omit<BrokerClient, 'ask' | 'watchOrders'>;
+export type WorkerBroker = Omit<BrokerClient, 'ask'>;
 
 /** The worker that needs a browser, and the broker that provides it. */
 export interface WorkerBrowserOptions<Connection extends LeasedConnection = LeasedConnection> {

@@ -1,5 +1,6 @@
 import type { LeasedBrowser, RunCalls } from '../../broker/rpc/messages/protocol.ts';
-import { type WatchedCalls, watchedCallsOver } from '../../broker/rpc/watch-calls.ts';
+import { type WatchedCalls, watchedCallsOver } from '../../broker/watch/calls.ts';
+import { type OrderCalls, orderCallsOver } from '../../broker/watch/orders.ts';
 import type { Control, Screencast } from '../../cdp/screencast/screencast.ts';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { OptionsError } from '../../errors.ts';
@@ -23,7 +24,8 @@ interface HoldLimit {
 }
 
 /** The part of a broker that holds need. */
-export type HoldBroker = Pick<RunCalls, 'redact' | 'say' | 'watchOrders'> &
+export type HoldBroker = Pick<RunCalls, 'redact' | 'say'> &
+  OrderCalls &
   Pick<WatchedCalls, 'endHold' | 'hold' | 'inputs'>;
 
 /** The browser of a test on hold. */
@@ -56,7 +58,10 @@ interface HoldsOptions {
 const MAX_REASON = 300;
 
 export function start({ broker, ...worker }: FeatureWorker): WorkerFeature {
-  return new Holds({ broker: { ...broker, ...watchedCallsOver(broker.ask) }, ...worker });
+  return new Holds({
+    broker: { ...broker, ...orderCallsOver(broker.ask), ...watchedCallsOver(broker.ask) },
+    ...worker,
+  });
 }
 
 /** Puts the tests of one worker on hold, one at a time. */

@@ -1,7 +1,7 @@
-import type { WatchedBroker } from '../../broker/rpc/client.ts';
-import type { WatchOrders } from '../../broker/rpc/messages/protocol.ts';
-import type { PictureSize } from '../../broker/rpc/view.ts';
-import { type RunningTests, type WatchedCalls, watchedCallsOver } from '../../broker/rpc/watch-calls.ts';
+import type { Ask } from '../../broker/rpc/call-table.ts';
+import { type RunningTests, type WatchedCalls, watchedCallsOver } from '../../broker/watch/calls.ts';
+import type { WatchOrders } from '../../broker/watch/orders.ts';
+import type { PictureSize } from '../../broker/watch/view.ts';
 import type { Picture, PictureOptions, PictureReceiver } from '../../cdp/screencast/picture.ts';
 import type { Screencast } from '../../cdp/screencast/screencast.ts';
 
@@ -36,8 +36,8 @@ export class ShownWorker {
   #isWatched = false;
   #pictures: PictureSize | null = null;
 
-  constructor(broker: WatchedBroker, slot: number, toShow: ToShow) {
-    this.#broker = watchedCallsOver(broker.ask);
+  constructor(ask: Ask, slot: number, toShow: ToShow) {
+    this.#broker = watchedCallsOver(ask);
     this.#slot = slot;
     this.#toShow = toShow;
   }

@@ -1,5 +1,5 @@
-import type { WatchedBroker } from '../../broker/rpc/client.ts';
-import type { WatchOrders } from '../../broker/rpc/messages/protocol.ts';
+import type { Ask } from '../../broker/rpc/call-table.ts';
+import { type OrderCalls, orderCallsOver, type WatchOrders } from '../../broker/watch/orders.ts';
 import type { FeatureTest, FeatureWorker, WorkerFeature } from '../feature.ts';
 import type { RunningTest, ShownWorker, WatchableConnection } from './shown-worker.ts';
 
@@ -7,11 +7,12 @@ type RunningTestFacts = Pick<FeatureTest, 'key' | 'project' | 'startedAt' | 'tit
 
 const UNWATCHED: WatchOrders = { number: 0, isWatched: false, pictures: null };
 
-export const start = ({ broker, slot }: FeatureWorker): WorkerFeature => new WatchedWorker(broker, slot);
+export const start = ({ broker, slot }: FeatureWorker): WorkerFeature => new WatchedWorker(broker.ask, slot);
 
 /** Shows the pages and tests of one worker to those who watch its run. Loads and sends nothing while nobody does. */
 export class WatchedWorker implements WorkerFeature {
-  readonly #broker: WatchedBroker;
+  readonly #ask: Ask;
+  readonly #calls: OrderCalls;
   readonly #slot: number;
   readonly #connections = new Set<WatchableConnection>();
   readonly #tests = new Map<string, RunningTest>();
@@ -19,8 +20,9 @@ export class WatchedWorker implements WorkerFeature {
   #listens = false;
 
   /** @param slot `parallelIndex` of the worker */
-  constructor(broker: WatchedBroker, slot: number) {
-    this.#broker = broker;
+  constructor(ask: Ask, slot: number) {
+    this.#ask = ask;
+    this.#calls = orderCallsOver(ask);
     this.#slot = slot;
   }
 
@@ -52,7 +54,7 @@ export class WatchedWorker implements WorkerFeature {
     let orders = UNWATCHED;
     try {
       for (;;) {
-        orders = await this.#broker.watchOrders({ slot: this.#slot, after: orders.number });
+        orders = await this.#calls.watchOrders({ slot: this.#slot, after: orders.number });
         if (orders.isWatched) this.#shown ??= await this.#load();
         this.#shown?.apply(orders);
       }
@@ -64,6 +66,6 @@ export class WatchedWorker implements WorkerFeature {
 
   async #load(): Promise<ShownWorker> {
     const { ShownWorker } = await import('./shown-worker.ts');
-    return new ShownWorker(this.#broker, this.#slot, { connections: this.#connections, tests: this.#tests });
+    return new ShownWorker(this.#ask, this.#slot, { connections: this.#connections, tests: this.#tests });
   }
 }

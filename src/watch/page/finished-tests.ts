@@ -1,4 +1,4 @@
-import type { FinishedTest } from '../../broker/rpc/view.ts';
+import type { FinishedTest } from '../../broker/watch/view.ts';
 import { element } from '../../common/page/dom.ts';
 import type { Run } from './store.ts';
 import { resultOf, testFacts } from './texts.ts';

@@ -1,4 +1,4 @@
-import type { SlotView } from '../../broker/rpc/view.ts';
+import type { SlotView } from '../../broker/watch/view.ts';
 import type { PictureHeader } from '../messages.ts';
 import { isEmptyPage } from './texts.ts';
 

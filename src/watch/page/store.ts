@@ -1,4 +1,4 @@
-import type { FinishedTest, RunView, SlotView } from '../../broker/rpc/view.ts';
+import type { FinishedTest, RunView, SlotView } from '../../broker/watch/view.ts';
 import type { ViewMessage } from '../messages.ts';
 
 /** What the page knows of a run. */

@@ -1,4 +1,4 @@
-import type { FinishedTest, SlotView } from '../../broker/rpc/view.ts';
+import type { FinishedTest, SlotView } from '../../broker/watch/view.ts';
 import type { Run } from './store.ts';
 
 /** What the page says about runs, slots and tests. */

@@ -1,4 +1,4 @@
-import type { SlotView } from '../../broker/rpc/view.ts';
+import type { SlotView } from '../../broker/watch/view.ts';
 import { element } from '../../common/page/dom.ts';
 import { draw, type Pictures } from './pictures.ts';
 import { HoldBar } from './take-over/hold-bar.ts';

@@ -1,4 +1,5 @@
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
+import type { RunViewReply, WatcherPicture } from '../../broker/watch/calls.ts';
 import {
   type FinishedTest,
   listed,
@@ -6,9 +7,8 @@ import {
   type RunView,
   type WatchedRun,
   type WatchPicture,
-} from '../../broker/rpc/view.ts';
-import type { RunViewReply, WatcherPicture } from '../../broker/rpc/watch-calls.ts';
-import { connectAsWatcher, type WatcherConnection } from '../../broker/rpc/watcher-connection.ts';
+} from '../../broker/watch/view.ts';
+import { connectAsWatcher, type WatcherConnection } from '../../broker/watch/watcher-connection.ts';
 import type { PageInput } from '../../common/page/page-input.ts';
 
 /** How many finished tests keep their last picture. Those of failed tests are kept longest. */

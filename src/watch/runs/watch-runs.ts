@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from '../../broker/rpc/line-socket.ts';
 import { probeSocket } from '../../broker/rpc/probe-socket.ts';
-import type { WatchedRun, WatchedRuns, WatchPicture } from '../../broker/rpc/view.ts';
 import { type Announcement, announced } from '../../broker/watch/announcement.ts';
+import type { WatchedRun, WatchedRuns, WatchPicture } from '../../broker/watch/view.ts';
 import { RunConnection } from './run-connection.ts';
 
 /** How often new runs are looked for, in ms. */

@@ -1,4 +1,4 @@
-import type { PictureSize, WatchedRun, WatchedRuns, WatchPicture } from '../../broker/rpc/view.ts';
+import type { PictureSize, WatchedRun, WatchedRuns, WatchPicture } from '../../broker/watch/view.ts';
 import type { PageConnection } from './page-connection.ts';
 
 /** The demand of all pages together, and the pictures that come of it. */

@@ -1,5 +1,5 @@
 import type { RawData, WebSocket } from 'ws';
-import type { FinishedTest, PictureSize, RunView, WatchedRun, WatchPicture } from '../../broker/rpc/view.ts';
+import type { FinishedTest, PictureSize, RunView, WatchedRun, WatchPicture } from '../../broker/watch/view.ts';
 import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 import type { ChangedRun, PageMessage, PictureHeader, ViewMessage } from '../messages.ts';
 import { parsePageMessage } from './page-messages.ts';

@@ -1,4 +1,4 @@
-import type { WatchedRuns } from '../../broker/rpc/view.ts';
+import type { WatchedRuns } from '../../broker/watch/view.ts';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { pause } from '../../common/pause.ts';
 import type { WatchServer } from './watch-server.ts';

@@ -1,4 +1,4 @@
-import type { WatchPicture } from '../../broker/rpc/view.ts';
+import type { WatchPicture } from '../../broker/watch/view.ts';
 
 /**
  * Pictures of one slot on their way to one page. Exactly one is in flight; of those that come meanwhile, the latest of

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
-import type { WatchedRuns } from '../../broker/rpc/view.ts';
+import type { WatchedRuns } from '../../broker/watch/view.ts';
 import { distFile } from '../../common/dist-file.ts';
 import { OptionsError } from '../../errors.ts';
 import type { PageMessage } from '../messages.ts';

@@ -1,4 +1,4 @@
-import type { FinishedTest, RunView, SlotView } from '../../../src/broker/rpc/view.ts';
+import type { FinishedTest, RunView, SlotView } from '../../../src/broker/watch/view.ts';
 import { aFinishedTest, aSlot, ScriptedRun, type ScriptedRuns } from '../../support/watch/scripted-runs.ts';
 
 /** What a run can look like on the watch page. */

@@ -6,7 +6,7 @@ import type {
   WatchedRun,
   WatchedRuns,
   WatchPicture,
-} from '../../../src/broker/rpc/view.ts';
+} from '../../../src/broker/watch/view.ts';
 import type { PageInput } from '../../../src/common/page/page-input.ts';
 
 /** Runs whose course a test writes: the input of a watch server. */

@@ -1,5 +1,5 @@
 import { expect, type Locator } from '@playwright/test';
-import type { PictureSize, RunView, SlotView, WatchedRun, WatchPicture } from '../../../src/broker/rpc/view.ts';
+import type { PictureSize, RunView, SlotView, WatchedRun, WatchPicture } from '../../../src/broker/watch/view.ts';
 import type { Picture } from '../../../src/cdp/screencast/picture.ts';
 import { watchRuns } from '../../../src/watch/runs/watch-runs.ts';
 

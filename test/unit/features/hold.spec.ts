@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import type { HoldParams, SlotInput } from '../../../src/broker/rpc/watch-calls.ts';
+import type { HoldParams, SlotInput } from '../../../src/broker/watch/calls.ts';
 import { LeaseError } from '../../../src/errors.ts';
 import { type HeldBrowser, type HeldTest, Holds } from '../../../src/features/hold/holds.ts';
 import type { Environment } from '../../../src/options/environment.ts';

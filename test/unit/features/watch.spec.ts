@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
-import type { WatchedBroker } from '../../../src/broker/rpc/client.ts';
-import type { WatchOrders } from '../../../src/broker/rpc/messages/protocol.ts';
+import type { WatchOrders } from '../../../src/broker/watch/orders.ts';
 import type { CdpMessage } from '../../../src/cdp/message.ts';
 import { Filming, loadFilmedPages } from '../../../src/cdp/screencast/filming.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
@@ -15,7 +14,7 @@ import { parseRecording } from '../../support/unit/cdp/recordings/recording.ts';
 const RECORDINGS = new URL('../../support/unit/cdp/recordings/', import.meta.url);
 
 /** A broker that has these orders, one after the other. */
-class Orders implements WatchedBroker {
+class Orders {
   readonly asked: string[] = [];
   readonly #orders: Omit<WatchOrders, 'number'>[];
   #onTaken: () => void = () => undefined;
@@ -28,17 +27,18 @@ class Orders implements WatchedBroker {
     this.#orders = orders;
   }
 
-  readonly watchOrders = async ({ after }: { after: number }): Promise<WatchOrders> => {
-    const next = this.#orders[after];
-    if (next) return { number: after + 1, ...next };
-    this.#onTaken();
-    return await new Promise(() => undefined);
-  };
-
-  readonly ask = async (method: string): Promise<unknown> => {
+  readonly ask = async (method: string, params: object): Promise<unknown> => {
+    if (method === 'watchOrders') return await this.#after((params as { after: number }).after);
     this.asked.push(method);
     return null;
   };
+
+  async #after(number: number): Promise<WatchOrders> {
+    const next = this.#orders[number];
+    if (next) return { number: number + 1, ...next };
+    this.#onTaken();
+    return await new Promise(() => undefined);
+  }
 }
 
 /** Replays a recording. Returns what each side received of the other one, and what the broker was asked. */
@@ -51,7 +51,7 @@ async function replayed(name: string, orders: Omit<WatchOrders, 'number'>[]) {
     toClient: (message) => received.push(message),
   });
   const broker = new Orders(orders);
-  const worker = new WatchedWorker(broker, 0);
+  const worker = new WatchedWorker(broker.ask, 0);
   worker.opened({ screencast, closed: new Promise(() => undefined) });
   await broker.taken;
   // Where it is loaded, it is loaded now.

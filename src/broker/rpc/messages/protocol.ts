@@ -4,7 +4,7 @@ import type { RunPoolOptions } from '../../../options/schema/schema.ts';
 import type { TestUsage } from '../../../record/test-usage.ts';
 import type { CreateSessionRequest } from '../../../service/schemas/index.ts';
 import { sessionTypes } from '../../../service/session-types.ts';
-import { type Calls, type CallTable, nothing } from '../call-table.ts';
+import { type Calls, type CallTable, nothing, roles } from '../call-table.ts';
 import type { SerializedError } from './serialized-error.ts';
 
 /**
@@ -43,7 +43,7 @@ const helloParams = v.object({
   token: v.string(),
   /** The sender's `PROTOCOL_VERSION`. */
   version: finite,
-  role: v.picklist(['worker', 'control', 'watcher']),
+  role: v.picklist(roles),
   /**
    * A project that is not part of the run, for example because its tests override options. It is known on this
    * connection only, where it overrides a project of the run with the same ID.
@@ -164,16 +164,6 @@ const runState = v.object({
   said: v.array(v.string()),
 });
 
-/** What watchers want of a slot. */
-const watchOrders = v.object({
-  /** Increases with every change. */
-  number: v.pipe(v.number(), v.safeInteger()),
-  /** Whether anybody watches the run: the running tests are reported then. */
-  isWatched: v.boolean(),
-  /** Null: no pictures of this slot. */
-  pictures: v.nullable(v.picklist(['large', 'small'])),
-});
-
 /** The requests of every connection. */
 export const CONNECTION_CALLS = {
   /** First message of every connection. */
@@ -187,7 +177,7 @@ export const CONNECTION_CALLS = {
   ping: { roles: null, params: pingParams, result: nothing },
 } as const satisfies CallTable;
 
-/** The requests of workers and runners. Those for watching a run are in `watch-calls.ts`, except the last one. */
+/** The requests of workers and runners, without those of features. */
 export const RUN_CALLS = {
   lease: { roles: ['worker'], params: leaseParams, result: leasedBrowser },
   /** Cancels this connection's pending requests that are marked `prefetch`: each fails with ABORTED. */
@@ -215,15 +205,6 @@ export const RUN_CALLS = {
   state: { roles: ['control'], params: noParams, result: runState },
   /** Ends every browser. Returns the run's record, not checked here; the broker has written it by then. */
   finish: { roles: ['control'], params: noParams, result: v.unknown() },
-  /**
-   * What watchers want of a slot (null: of the runner). Responds when it differs from the orders with the number
-   * `after` (0: none).
-   */
-  watchOrders: {
-    roles: ['worker', 'control'],
-    params: v.object({ slot: v.nullable(count), after: integer }),
-    result: watchOrders,
-  },
 } as const satisfies CallTable;
 
 export type ConnectionCalls = Calls<typeof CONNECTION_CALLS>;
@@ -241,4 +222,3 @@ export type IdleParams = v.InferOutput<typeof idleParams>;
 export type LeasedBrowser = v.InferOutput<typeof leasedBrowser>;
 export type SessionReport = v.InferOutput<typeof sessionReport>;
 export type RunState = v.InferOutput<typeof runState>;
-export type WatchOrders = v.InferOutput<typeof watchOrders>;

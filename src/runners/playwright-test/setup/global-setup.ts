@@ -19,9 +19,13 @@ import { beginRun } from '../../shared/start-run.ts';
 import { isPlainRun } from '../config/plain-run.ts';
 import { rememberedRun, type WrappedProject, type WrappedRun } from '../config/run-registry.ts';
 import { BackgroundStart } from './background-start.ts';
-import { ineffectiveLaunchOptions } from './launch-options.ts';
+import { asksForWindow, ineffectiveLaunchOptions } from './launch-options.ts';
 import { selectedProjects } from './selected-projects.ts';
-import { asksForWindow, showBrowsers } from './watch-page.ts';
+
+/** What shows hosted browsers to those who ask for a window, one line each. */
+const WINDOWS: Readonly<Record<string, () => Promise<{ showBrowsers(broker: StartedBroker): void }>>> = {
+  watch: () => import('../watch/watch-page.ts'),
+};
 
 /**
  * The global setup that the wrapper adds. Starts the run's broker and publishes its address for the workers. Returns
@@ -39,7 +43,9 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
   const selected = selectedProjects(config, process.argv);
   // A run of only local projects needs no API key.
   const broker = run.hosted.some(({ name }) => selected.has(name)) ? await start(config, run) : null;
-  if (broker && asksForWindow(config.projects, selected)) showBrowsers(broker);
+  if (broker && asksForWindow(config.projects, selected)) {
+    for (const load of Object.values(WINDOWS)) (await load()).showBrowsers(broker);
+  }
   dropEarlyBroker();
   const background = broker && isPlainRun(process.argv) ? new BackgroundStart(broker) : null;
   if (!background) await broker?.started();

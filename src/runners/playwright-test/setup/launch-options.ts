@@ -2,6 +2,14 @@ import type { FullConfig } from '@playwright/test';
 
 type Project = Pick<FullConfig['projects'][number], 'name' | 'use'>;
 
+/** Whether a selected hosted project asks for a window: `--headed`, `--debug`, `headless: false`. */
+export function asksForWindow(projects: readonly Project[], selected: ReadonlySet<string>): boolean {
+  return projects.some(({ name, use }) => {
+    if (!selected.has(name) || !('hosted' in use) || use.hosted === false) return false;
+    return (use.headless ?? use.launchOptions?.headless) === false;
+  });
+}
+
 /**
  * Names the launch options that hosted projects set without effect, because a hosted browser is already launched. Null
  * if they set none.

@@ -1,4 +1,4 @@
-import type { HoldView } from '../../../broker/rpc/view.ts';
+import type { HoldView } from '../../../broker/watch/view.ts';
 import { element } from '../../../common/page/dom.ts';
 import { duration, holdReason } from '../texts.ts';
 import { setText } from '../update.ts';

@@ -2,13 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base } from '@playwright/test';
+import type { BrokerFeature } from '../../../../src/broker/feature.ts';
 import { Terminal } from '../../../../src/broker/log/terminal.ts';
 import { type BrokerConnection, connectToBroker } from '../../../../src/broker/rpc/client.ts';
 import type { HostedProject } from '../../../../src/broker/rpc/messages/protocol.ts';
-import { connectAsWatcher, type WatcherConnection } from '../../../../src/broker/rpc/watcher-connection.ts';
 import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
 import { listen } from '../../../../src/broker/server/server.ts';
-import { WatchHub } from '../../../../src/broker/watch/watch-hub.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
 import { ServiceClient } from '../../../../src/service/index.ts';
 import { leasingOf, planOf } from './broker-parts.ts';
@@ -26,25 +25,30 @@ export interface Broker {
   recorder: RunRecorder;
   /** Roles of connections that have been silent for too long. */
   hung: string[];
-  hub: WatchHub;
-  /** Connects somebody who watches. */
-  watch(): Promise<WatcherConnection>;
   connect(ownProject?: HostedProject): Promise<BrokerConnection>;
   /** Advances the clock until this call has a response. */
   until<T>(call: Promise<T>): Promise<T>;
 }
 
-export const test = base.extend<{ limit: number; newAddress: string; broker: Broker }>({
+/** What a test can set. */
+interface Options {
+  limit: number;
+  clock: FakeClock;
+  features: BrokerFeature[];
+}
+
+export const test = base.extend<Options & { newAddress: string; broker: Broker }>({
   /** Limit of the workspace, which the broker knows. */
   limit: [Number.POSITIVE_INFINITY, { option: true }],
+  clock: async ({}, use) => await use(new FakeClock()),
+  features: async ({}, use) => await use([]),
   /** An address without a listener yet. */
   newAddress: async ({}, use) => {
     const directory = mkdtempSync(join(tmpdir(), 'poolwright-prefetch-'));
     await use(process.platform === 'win32' ? `\\\\.\\pipe\\prefetch-${process.pid}` : join(directory, 'socket'));
     rmSync(directory, { recursive: true, force: true });
   },
-  broker: async ({ limit, newAddress: address }, use) => {
-    const clock = new FakeClock();
+  broker: async ({ limit, clock, features, newAddress: address }, use) => {
     const service = new ScriptedService(clock);
     service.limit = limit;
     const known = Number.isFinite(limit) ? limit : null;
@@ -56,7 +60,6 @@ export const test = base.extend<{ limit: number; newAddress: string; broker: Bro
     const parts = leasingOf({ client: service, workers: 2, plans, limit: known, clock });
     const { leases, endAll, recorder, projects } = parts;
     const client = new ServiceClient({ baseURL: 'http://127.0.0.1:9', apiKey: 'not-used' });
-    const hub = new WatchHub({ name: 'shop', runner: 'vitest' }, clock);
     const hung: string[] = [];
     const handlers = {
       leases,
@@ -71,8 +74,8 @@ export const test = base.extend<{ limit: number; newAddress: string; broker: Bro
       address,
       {
         token: 't',
-        watchToken: 'w',
-        hub,
+        observerToken: 'o',
+        features,
         projects,
         terminal: new Terminal(),
         begun: Promise.resolve(handlers),
@@ -94,14 +97,7 @@ export const test = base.extend<{ limit: number; newAddress: string; broker: Bro
       lines.push(line);
       return line;
     };
-    const watchers: WatcherConnection[] = [];
-    const watch = async () => {
-      const watcher = await connectAsWatcher({ address, token: 'w' });
-      watchers.push(watcher);
-      return watcher;
-    };
-    await use({ address, clock, service, leases, recorder, hung, hub, watch, connect, until });
-    for (const watcher of watchers) watcher.close();
+    await use({ address, clock, service, leases, recorder, hung, connect, until });
     for (const line of lines) line.close();
     await until(endAll());
     server.close();

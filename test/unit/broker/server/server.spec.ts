@@ -5,7 +5,6 @@ import { Terminal } from '../../../../src/broker/log/terminal.ts';
 import { connectToBroker } from '../../../../src/broker/rpc/client.ts';
 import { PROTOCOL_VERSION } from '../../../../src/broker/rpc/line-socket.ts';
 import { listen } from '../../../../src/broker/server/server.ts';
-import { WatchHub } from '../../../../src/broker/watch/watch-hub.ts';
 import { LeaseError } from '../../../../src/errors.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';
 
@@ -59,8 +58,8 @@ test('a run that cannot begin: requests for a browser wait for the end of the ru
   const projects = { register: () => undefined };
   const server = await listen(address, {
     token: 't',
-    watchToken: 'w',
-    hub: new WatchHub({ name: '', runner: null }),
+    observerToken: 'o',
+    features: [],
     projects,
     terminal: new Terminal(),
     begun,

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { listed } from '../../../../src/broker/rpc/view.ts';
 import { FinishedTests } from '../../../../src/broker/watch/finished-tests.ts';
+import { listed } from '../../../../src/broker/watch/view.ts';
 import { aTest, at } from '../../../support/unit/records.ts';
 
 /** The tests that watchers are told of. */

@@ -1,8 +1,11 @@
 import { expect } from '@playwright/test';
 import { type BrokerConnection, connectToBroker, openBroker } from '../../../../src/broker/rpc/client.ts';
-import { watchedCallsOver } from '../../../../src/broker/rpc/watch-calls.ts';
-import { connectAsWatcher } from '../../../../src/broker/rpc/watcher-connection.ts';
-import { test } from '../../../support/unit/broker/socket-broker.ts';
+import { watchedCallsOver } from '../../../../src/broker/watch/calls.ts';
+import { watching } from '../../../../src/broker/watch/feature.ts';
+import { orderCallsOver } from '../../../../src/broker/watch/orders.ts';
+import { WatchHub } from '../../../../src/broker/watch/watch-hub.ts';
+import { connectAsWatcher, type WatcherConnection } from '../../../../src/broker/watch/watcher-connection.ts';
+import { test as base } from '../../../support/unit/broker/socket-broker.ts';
 
 /** How the broker connects those who watch a run with its workers. Real sockets, one process. */
 
@@ -18,9 +21,24 @@ const PICTURE = {
 };
 const RUNNING = { slot: 0, id: 'a:0', title: 'buys tea-time', project: 'shop', step: 'Click', startedAt: 5 };
 
+const test = base.extend<{ hub: WatchHub; watch(): Promise<WatcherConnection> }>({
+  hub: async ({ clock }, use) => await use(new WatchHub({ name: 'shop', runner: 'vitest' }, clock)),
+  features: async ({ hub }, use) => await use([watching(hub)]),
+  /** Connects somebody who watches. */
+  watch: async ({ broker: { address } }, use) => {
+    const watchers: WatcherConnection[] = [];
+    await use(async () => {
+      const watcher = await connectAsWatcher({ address, token: 'o' });
+      watchers.push(watcher);
+      return watcher;
+    });
+    for (const watcher of watchers) watcher.close();
+  },
+});
+
 /** A worker's connection with the calls for watching. */
 function watched(connection: BrokerConnection) {
-  return { ...connection, ...watchedCallsOver(connection.ask) };
+  return { ...connection, ...orderCallsOver(connection.ask), ...watchedCallsOver(connection.ask) };
 }
 
 /** Whether a promise settles before everything that is on its way now has arrived. */
@@ -34,19 +52,19 @@ async function settles(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-test('tells workers what watchers want, and nothing while nobody watches', async ({ broker }) => {
+test('tells workers what watchers want, and nothing while nobody watches', async ({ broker, watch }) => {
   const worker = watched(await broker.connect());
   const first = await worker.watchOrders({ slot: 0, after: 0 });
   expect(first).toMatchObject({ isWatched: false, pictures: null });
   const next = worker.watchOrders({ slot: 0, after: first.number });
   expect(await settles(next)).toBe(false);
 
-  const watcher = await broker.watch();
+  const watcher = await watch();
   void watcher.runView({ after: 0, known: 0 }).catch(() => undefined);
   const ordered = await next;
   expect(ordered).toMatchObject({ isWatched: true, pictures: null });
 
-  const other = await broker.watch();
+  const other = await watch();
   await watcher.demand({ slots: [{ slot: 0, size: 'small' }] });
   const small = await worker.watchOrders({ slot: 0, after: ordered.number });
   expect(small.pictures).toBe('small');
@@ -64,10 +82,10 @@ test('tells workers what watchers want, and nothing while nobody watches', async
   expect(last).toMatchObject({ isWatched: false, pictures: null });
 });
 
-test('passes a picture on, and lets the next one come when every watcher has shown it', async ({ broker }) => {
+test('passes a picture on, and lets the next one come when every watcher has shown it', async ({ broker, watch }) => {
   const worker = watched(await broker.connect());
   await worker.picture(PICTURE); // nobody wants it
-  const [one, two] = [await broker.watch(), await broker.watch()];
+  const [one, two] = [await watch(), await watch()];
   for (const each of [one, two]) await each.demand({ slots: [{ slot: 0, size: 'small' }] });
   const shown = worker.picture(PICTURE);
   const [picture] = await one.pictures();
@@ -79,7 +97,7 @@ test('passes a picture on, and lets the next one come when every watcher has sho
   await shown;
 
   // Somebody who comes later gets the last picture: a page that does not change has no further one.
-  const late = await broker.watch();
+  const late = await watch();
   await late.demand({ slots: [{ slot: 0, size: 'small' }] });
   expect(await late.pictures()).toMatchObject([{ target: 'T' }]);
   late.close();
@@ -91,12 +109,12 @@ test('passes a picture on, and lets the next one come when every watcher has sho
   await broker.until(slow);
 });
 
-test('shows slots, running tests, pages and holds, without the secrets of the run', async ({ broker }) => {
+test('shows slots, running tests, pages and holds, without the secrets of the run', async ({ broker, hub, watch }) => {
   const connection = await broker.connect();
   const worker = watched(connection);
   const session = { sessionId: 'ses_1', since: 7, waitsFor: null };
   const waits = { sessionId: null, since: 9, waitsFor: 'a place: the key tea-time is used elsewhere' };
-  broker.hub.begin({
+  hub.begin({
     slots: () => [
       { slot: 0, ...session },
       { slot: 1, ...waits },
@@ -104,7 +122,7 @@ test('shows slots, running tests, pages and holds, without the secrets of the ru
     tests: () => [],
     secrets: ['tea-time'],
   });
-  const watcher = await broker.watch();
+  const watcher = await watch();
   const { number, view } = await watcher.runView({ after: 0, known: 0 });
   expect(view).toMatchObject({
     name: 'shop',
@@ -139,9 +157,9 @@ test('shows slots, running tests, pages and holds, without the secrets of the ru
   expect(after.view.slots[0]).toMatchObject({ test: null, hold: null });
 });
 
-test('passes on what watchers do during a hold, until one of them or the worker ends it', async ({ broker }) => {
+test('passes on what watchers do during a hold, until one of them or the worker ends it', async ({ broker, watch }) => {
   const worker = watched(await broker.connect());
-  const watcher = await broker.watch();
+  const watcher = await watch();
   const typed = { kind: 'text', text: 'x' } as const;
   await watcher.input({ slot: 0, target: 'T', input: typed }); // nothing is on hold
   expect(await worker.inputs({ slot: 0 })).toBeNull();
@@ -166,9 +184,9 @@ test('lets watchers watch, and nothing else', async ({ broker }) => {
   const { address } = broker;
   await expect(connectAsWatcher({ address, token: 't' })).rejects.toMatchObject({ code: 'BROKER_LOST' });
   for (const role of ['worker', 'control'] as const) {
-    await expect(connectToBroker({ address, token: 'w' }, role)).rejects.toMatchObject({ code: 'BROKER_LOST' });
+    await expect(connectToBroker({ address, token: 'o' }, role)).rejects.toMatchObject({ code: 'BROKER_LOST' });
   }
-  const { ask, socket } = await openBroker({ address, token: 'w' }, 'watcher');
+  const { ask, socket } = await openBroker({ address, token: 'o' }, 'observer');
   for (const method of ['lease', 'redact', 'finish', 'state', 'picture', 'hold', 'remaining'] as const) {
     await expect(ask(method, {})).rejects.toThrow(/is for a (worker|control) only/);
   }

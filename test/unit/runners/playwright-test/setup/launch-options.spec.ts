@@ -1,5 +1,8 @@
 import { expect, type FullConfig, test } from '@playwright/test';
-import { ineffectiveLaunchOptions } from '../../../../../src/runners/playwright-test/setup/launch-options.ts';
+import {
+  asksForWindow,
+  ineffectiveLaunchOptions,
+} from '../../../../../src/runners/playwright-test/setup/launch-options.ts';
 
 const project = (name: string, use: object) => ({ name, use }) as FullConfig['projects'][number];
 
@@ -25,4 +28,18 @@ test('names no project when the config has none', () => {
   expect(ineffectiveLaunchOptions([project('', { hosted: {}, channel: 'chrome' })])).toMatch(
     /^no effect on hosted browsers: channel\. /,
   );
+});
+
+test('a window is asked for by a selected hosted project only', () => {
+  const projects = [
+    project('headed', { hosted: {}, headless: false }),
+    project('launches', { hosted: {}, launchOptions: { headless: false } }),
+    project('headless', { hosted: {}, headless: true, launchOptions: { headless: false } }),
+    project('quiet', { hosted: {} }),
+    project('local', { hosted: false, headless: false }),
+    project('unwrapped', { headless: false }),
+  ];
+  const asking = projects.filter(({ name }) => asksForWindow(projects, new Set([name]))).map(({ name }) => name);
+  expect(asking).toEqual(['headed', 'launches']);
+  expect(asksForWindow(projects, new Set(['quiet', 'local']))).toBe(false);
 });

@@ -1,4 +1,5 @@
 import type { PageInput } from '../../common/page/page-input.ts';
+import type { SlotState } from '../feature.ts';
 
 /** What the watch page shows, and what its reader does there. Times are in ms since the epoch, sizes in bytes. */
 
@@ -27,15 +28,7 @@ export interface RunView {
 const MAX_FINISHED = 1_000;
 
 /** A worker slot: its worker and the browser of that worker. */
-export interface SlotView {
-  /** `parallelIndex` of the worker. */
-  slot: number;
-  /** ID of the session; null without a browser. */
-  sessionId: string | null;
-  /** What the slot waits for when it needs a browser and has none; else null. */
-  waitsFor: string | null;
-  /** Since when it waits, has the browser, or is free. */
-  since: number;
+export interface SlotView extends SlotState {
   /** Null between tests. */
   test: RunningTest | null;
   /** Open pages, among them the browser's first one, which is often empty. Known only while somebody watches. */

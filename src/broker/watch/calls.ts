@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { PageInput } from '../../common/page/page-input.ts';
-import { type Ask, type Calls, type CallTable, callsOver, nothing } from './call-table.ts';
+import { type Ask, type Calls, type CallTable, callsOver, nothing } from '../rpc/call-table.ts';
 import type { FinishedTest, RunView } from './view.ts';
 
 /** The requests for watching a run, as the broker and its clients validate them. */
@@ -75,7 +75,7 @@ export const WATCHED_CALLS = {
 export const WATCHER_CALLS = {
   /** The state of the run. Responds as soon as it is newer than `after` (0: none). */
   runView: {
-    roles: ['watcher'],
+    roles: ['observer'],
     params: v.object({
       after: number,
       /** How many of the tests that have ended the watcher knows. */
@@ -84,19 +84,19 @@ export const WATCHER_CALLS = {
     result: runViewReply,
   },
   /** Sets for which slots pictures are wanted. */
-  demand: { roles: ['watcher'], params: demandParams, result: nothing },
+  demand: { roles: ['observer'], params: demandParams, result: nothing },
   /** Pictures that this watcher has not received. Responds as soon as there is one. */
-  pictures: { roles: ['watcher'], params: v.object({}), result: watcherPictures },
+  pictures: { roles: ['observer'], params: v.object({}), result: watcherPictures },
   /** A picture is shown: its page's next one may come. */
-  shown: { roles: ['watcher'], params: v.object({ number }), result: nothing },
+  shown: { roles: ['observer'], params: v.object({ number }), result: nothing },
   /** Something done in a page of a hold. */
   input: {
-    roles: ['watcher'],
+    roles: ['observer'],
     params: v.object({ slot, target: v.string(), input: v.custom<PageInput>(isObject) }),
     result: nothing,
   },
   /** Ends a hold. */
-  release: { roles: ['watcher'], params: slotParams, result: nothing },
+  release: { roles: ['observer'], params: slotParams, result: nothing },
 } as const satisfies CallTable;
 
 /** What a worker or a runner has of its broker to be watched. Each call rejects when the connection is lost. */

@@ -1,27 +1,17 @@
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import type { FullConfig } from '@playwright/test';
 import { connectToBroker } from '../../../broker/rpc/client.ts';
 import { BROKER_VARIABLE } from '../../../broker/rpc/shared-broker.ts';
 import type { StartedBroker } from '../../../broker/start/started-broker.ts';
+import { orderCallsOver } from '../../../broker/watch/orders.ts';
 import { distFile } from '../../../common/dist-file.ts';
 import { within } from '../../../common/pause.ts';
 import { pageOpener } from '../../../common/platform/page-opener.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { inContinuousIntegration } from '../../../options/environment.ts';
 
-type Project = Pick<FullConfig['projects'][number], 'name' | 'use'>;
-
 /** A watch page that is open already finds the run within this time, in ms. */
 const FOUND_WITHIN_MS = 2_000;
-
-/** Whether a selected hosted project asks for a window: `--headed`, `--debug`, `headless: false`. */
-export function asksForWindow(projects: readonly Project[], selected: ReadonlySet<string>): boolean {
-  return projects.some(({ name, use }) => {
-    if (!selected.has(name) || !('hosted' in use) || use.hosted === false) return false;
-    return (use.headless ?? use.launchOptions?.headless) === false;
-  });
-}
 
 /**
  * Hosted browsers have no window: prints one line, and opens the page of `poolwright watch` on a machine with a screen,
@@ -44,9 +34,10 @@ async function openUnlessWatched(broker: StartedBroker): Promise<void> {
   const connection = await connectToBroker(broker.address, 'control');
   connection.unref();
   try {
-    const { number, isWatched } = await connection.watchOrders({ slot: null, after: 0 });
+    const { watchOrders } = orderCallsOver(connection.ask);
+    const { number, isWatched } = await watchOrders({ slot: null, after: 0 });
     if (isWatched) return;
-    const orders = await within(connection.watchOrders({ slot: null, after: number }), FOUND_WITHIN_MS, {
+    const orders = await within(watchOrders({ slot: null, after: number }), FOUND_WITHIN_MS, {
       isWatched: false,
     });
     if (!orders.isWatched) startWatching();

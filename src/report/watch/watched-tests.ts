@@ -1,7 +1,9 @@
 import type { TestCase, TestResult, TestStep } from '@playwright/test/reporter';
-import type { WatchedBroker } from '../broker/rpc/client.ts';
-import type { RunningTests } from '../broker/rpc/watch-calls.ts';
-import { keyOf } from '../record/test-record.ts';
+import type { Ask } from '../../broker/rpc/call-table.ts';
+import type { BrokerConnection } from '../../broker/rpc/client.ts';
+import type { RunningTests } from '../../broker/watch/calls.ts';
+import { orderCallsOver } from '../../broker/watch/orders.ts';
+import { keyOf } from '../../record/test-record.ts';
 
 type RunningTest = RunningTests[number];
 
@@ -14,17 +16,18 @@ const SHOWN_STEPS: readonly string[] = ['expect', 'pw:api', 'test.step'];
 export class WatchedTests {
   /** Running tests with their open steps, innermost last. */
   readonly #running = new Map<TestResult, { test: RunningTest; steps: TestStep[] }>();
-  #connection: WatchedBroker | null = null;
+  /** The connection to the broker; null: none, or the run has ended. */
+  #ask: Ask | null = null;
   #isWatched = false;
   #timer: NodeJS.Timeout | null = null;
 
   /** Reports over this connection until it is lost. */
-  follow(connection: WatchedBroker): void {
-    this.#connection = connection;
-    void this.#listen(connection);
+  connected({ ask }: Pick<BrokerConnection, 'ask'>): void {
+    this.#ask = ask;
+    void this.#listen(ask);
   }
 
-  began(test: TestCase, result: TestResult): void {
+  onTestBegin(test: TestCase, result: TestResult): void {
     const { parallelIndex: slot, retry, startTime } = result;
     if (slot < 0) return; // skipped without a worker
     const [, project = '', , ...titles] = test.titlePath();
@@ -34,45 +37,45 @@ export class WatchedTests {
     this.#changed();
   }
 
-  stepBegan(result: TestResult, step: TestStep): void {
+  onStepBegin(_test: TestCase, result: TestResult, step: TestStep): void {
     if (!SHOWN_STEPS.includes(step.category)) return;
     this.#running.get(result)?.steps.push(step);
     this.#changed();
   }
 
-  stepEnded(result: TestResult, step: TestStep): void {
+  onStepEnd(_test: TestCase, result: TestResult, step: TestStep): void {
     const running = this.#running.get(result);
     if (!running?.steps.includes(step)) return;
     running.steps = running.steps.filter((each) => each !== step);
     this.#changed();
   }
 
-  ended(result: TestResult): void {
+  onTestEnd(_test: TestCase, result: TestResult): void {
     if (this.#running.delete(result)) this.#changed();
   }
 
-  /** Call it when the run has ended. */
-  close(): void {
-    this.#connection = null;
+  onEnd(): void {
+    this.#ask = null;
     if (this.#timer) clearTimeout(this.#timer);
   }
 
-  async #listen(connection: WatchedBroker): Promise<void> {
+  async #listen(ask: Ask): Promise<void> {
+    const { watchOrders } = orderCallsOver(ask);
     let number = 0;
     try {
-      while (this.#connection === connection) {
-        const orders = await connection.watchOrders({ slot: null, after: number });
+      while (this.#ask === ask) {
+        const orders = await watchOrders({ slot: null, after: number });
         number = orders.number;
         this.#isWatched = orders.isWatched;
         this.#changed();
       }
     } catch {
-      if (this.#connection === connection) this.#isWatched = false;
+      if (this.#ask === ask) this.#isWatched = false;
     }
   }
 
   #changed(): void {
-    if (!this.#isWatched || !this.#connection || this.#timer) return;
+    if (!this.#isWatched || !this.#ask || this.#timer) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
       void this.#send().catch(() => undefined);
@@ -80,12 +83,12 @@ export class WatchedTests {
   }
 
   async #send(): Promise<void> {
-    const { watchedCallsOver } = await import('../broker/rpc/watch-calls.ts');
-    if (!this.#connection) return;
+    const { watchedCallsOver } = await import('../../broker/watch/calls.ts');
+    if (!this.#ask) return;
     const tests = [...this.#running.values()].map(({ test, steps }) => ({
       ...test,
       step: steps.at(-1)?.title ?? null,
     }));
-    await watchedCallsOver(this.#connection.ask).running({ tests });
+    await watchedCallsOver(this.#ask).running({ tests });
   }
 }

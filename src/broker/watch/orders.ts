@@ -1,0 +1,37 @@
+import * as v from 'valibot';
+import { type Ask, type Calls, type CallTable, callsOver } from '../rpc/call-table.ts';
+
+/** What watchers want of a slot. */
+const watchOrders = v.object({
+  /** Increases with every change. */
+  number: v.pipe(v.number(), v.safeInteger()),
+  /** Whether anybody watches the run: the running tests are reported then. */
+  isWatched: v.boolean(),
+  /** Null: no pictures of this slot. */
+  pictures: v.nullable(v.picklist(['large', 'small'])),
+});
+
+export type WatchOrders = v.InferOutput<typeof watchOrders>;
+
+/** What every worker and runner asks. Apart from the other calls, which load when somebody watches. */
+export const ORDER_CALLS = {
+  /**
+   * What watchers want of a slot (null: of the runner). Responds when it differs from the orders with the number
+   * `after` (0: none).
+   */
+  watchOrders: {
+    roles: ['worker', 'control'],
+    params: v.object({
+      slot: v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+      after: v.pipe(v.number(), v.safeInteger()),
+    }),
+    result: watchOrders,
+  },
+} as const satisfies CallTable;
+
+export type OrderCalls = Calls<typeof ORDER_CALLS>;
+
+/** Returns these calls over the connection of a worker or a runner. */
+export function orderCallsOver(ask: Ask): OrderCalls {
+  return callsOver(ORDER_CALLS, ask);
+}
