@@ -36,7 +36,7 @@ export default class PoolwrightReporter implements Reporter {
   #report: Promise<RunReport> | null = null;
   #live: LiveLine | null = null;
   #updates: BrokerUpdates | null = null;
-  readonly #features: readonly ReporterFeature[] = Object.values(FEATURES).map((Feature) => new Feature());
+  readonly #features = Object.values<new () => ReporterFeature>(FEATURES).map((Feature) => new Feature());
 
   /** @throws OptionsError for a wrong budget. Playwright adds other options. */
   constructor({ budget }: PoolwrightReporterOptions = {}) {
@@ -61,33 +61,33 @@ export default class PoolwrightReporter implements Reporter {
 
   onTestBegin(test: TestCase, result: TestResult): void {
     this.#updates?.began(test, result);
-    for (const feature of this.#features) feature.onTestBegin?.(test, result);
+    for (const feature of this.#features) feature.began(test, result);
     // While the first test runs, this process is idle.
     void this.#loaded();
   }
 
-  onStepBegin(...step: [TestCase, TestResult, TestStep]): void {
-    for (const feature of this.#features) feature.onStepBegin?.(...step);
+  onStepBegin(_test: TestCase, result: TestResult, step: TestStep): void {
+    for (const feature of this.#features) feature.stepBegan(result, step);
   }
 
-  onStepEnd(...step: [TestCase, TestResult, TestStep]): void {
-    for (const feature of this.#features) feature.onStepEnd?.(...step);
+  onStepEnd(_test: TestCase, result: TestResult, step: TestStep): void {
+    for (const feature of this.#features) feature.stepEnded(result, step);
   }
 
   onTestEnd(test: TestCase, result: TestResult): void {
     this.#updates?.ended(test, result);
-    for (const feature of this.#features) feature.onTestEnd?.(test, result);
+    for (const feature of this.#features) feature.ended(result);
     void this.#loaded()?.then((report) => report.add(test, result));
   }
 
   /** The global teardown is over, and the record of the broker has been taken. */
-  async onEnd(result: FullResult): Promise<{ status?: FullResult['status'] }> {
+  async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
     traceTime('runner', 'end');
     this.#live?.stop();
-    for (const feature of this.#features) void feature.onEnd?.(result);
+    for (const feature of this.#features) feature.close();
     this.#updates?.close();
     const exceeded = (await (await this.#loaded())?.print(this.#budget)) ?? [];
-    return exceeded.length > 0 && result.status === 'passed' ? { status: 'failed' } : {};
+    return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
   }
 
   /** Null before the run begins. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** Increases whenever messages change: two sides with different versions cannot talk to each other. */
-export const PROTOCOL_VERSION = 6;
+export const PROTOCOL_VERSION = 7;
 
 /** Options of a {@link LineSocket}. */
 export interface LineSocketOptions {

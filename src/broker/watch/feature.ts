@@ -31,11 +31,12 @@ function handlersOf(hub: WatchHub, closed: AbortSignal): Handlers<typeof CALLS> 
     watcher ??= hub.open();
     return watcher;
   };
+  let holding = new AbortController();
   closed.addEventListener('abort', () => {
+    holding.abort();
     hub.gone(connection);
     if (watcher) hub.close(watcher);
   });
-  let holding = new AbortController();
   return {
     watchOrders: ({ slot, after }) => hub.orders(slot, after, closed),
     running: ({ tests }) => hub.running(connection, tests),
@@ -43,7 +44,7 @@ function handlersOf(hub: WatchHub, closed: AbortSignal): Handlers<typeof CALLS> 
     pageClosed: ({ slot, target }) => hub.pageClosed(slot, target),
     hold: (params) => {
       holding = new AbortController();
-      return hub.hold(params, AbortSignal.any([closed, holding.signal]));
+      return hub.hold(params, holding.signal);
     },
     endHold: () => holding.abort(),
     inputs: ({ slot }) => hub.inputs(slot),

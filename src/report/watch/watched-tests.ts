@@ -27,7 +27,7 @@ export class WatchedTests {
     void this.#listen(ask);
   }
 
-  onTestBegin(test: TestCase, result: TestResult): void {
+  began(test: TestCase, result: TestResult): void {
     const { parallelIndex: slot, retry, startTime } = result;
     if (slot < 0) return; // skipped without a worker
     const [, project = '', , ...titles] = test.titlePath();
@@ -37,24 +37,24 @@ export class WatchedTests {
     this.#changed();
   }
 
-  onStepBegin(_test: TestCase, result: TestResult, step: TestStep): void {
+  stepBegan(result: TestResult, step: TestStep): void {
     if (!SHOWN_STEPS.includes(step.category)) return;
     this.#running.get(result)?.steps.push(step);
     this.#changed();
   }
 
-  onStepEnd(_test: TestCase, result: TestResult, step: TestStep): void {
+  stepEnded(result: TestResult, step: TestStep): void {
     const running = this.#running.get(result);
     if (!running?.steps.includes(step)) return;
     running.steps = running.steps.filter((each) => each !== step);
     this.#changed();
   }
 
-  onTestEnd(_test: TestCase, result: TestResult): void {
+  ended(result: TestResult): void {
     if (this.#running.delete(result)) this.#changed();
   }
 
-  onEnd(): void {
+  close(): void {
     this.#ask = null;
     if (this.#timer) clearTimeout(this.#timer);
   }
