@@ -7,6 +7,7 @@ import { relaySuite } from './links/relay.ts';
 import { transportSuite } from './links/transport.ts';
 import { farSuite, nearSuite } from './puppeteer/commands.ts';
 import { smallTestsSuite } from './puppeteer/small-tests.ts';
+import { manyWorkersSuite } from './runs/many-workers.ts';
 import { REAL_SUITES } from './runs/real-suites.ts';
 import { runsOf } from './runs/run-suite.ts';
 import { startsSuite } from './starts.ts';
@@ -26,4 +27,5 @@ export const SUITES: Suite[] = [
   nearSuite,
   memorySuite,
   brokerSuite,
+  manyWorkersSuite,
 ];

@@ -9,6 +9,19 @@ export function residentMegabytes(pid: number): number {
   return kilobytes === undefined ? Number.NaN : Number(kilobytes) / 1024;
 }
 
+/** Memory of a process, in MB, with its part of what it shares with others; NaN: not known. */
+export function memoryMegabytes(pid: number): number {
+  const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(contentOf(`/proc/${pid}/smaps_rollup`) ?? '')?.[1];
+  return kilobytes === undefined ? Number.NaN : Number(kilobytes) / 1024;
+}
+
+/** Seconds that a process has worked; NaN: not known. */
+export function processorSecondsOf(pid: number): number {
+  const stat = statOf(pid);
+  // In ticks, of which Linux always reports 100 a second.
+  return stat === null ? Number.NaN : (Number(stat[11]) + Number(stat[12])) / 100;
+}
+
 /** The process below this one whose title begins so; null: there is none, or nothing is known. */
 export function descendantTitled(title: string): number | null {
   const found = withDescendants(process.pid).find((pid) => contentOf(`/proc/${pid}/cmdline`)?.startsWith(title));
@@ -31,9 +44,14 @@ function pids(): number[] {
 }
 
 function parentOf(pid: number): number | null {
+  const stat = statOf(pid);
+  return stat === null ? null : Number(stat[1]);
+}
+
+/** The fields of /proc/<pid>/stat after the command's name, which may hold anything. */
+function statOf(pid: number): string[] | null {
   const stat = contentOf(`/proc/${pid}/stat`);
-  // The command's name before it may hold anything.
-  return stat === null ? null : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 function contentOf(file: string): string | null {
