@@ -8,7 +8,7 @@ import { openTransport } from '../../src/cdp/pipeline.ts';
 import { supportsTransport } from '../../src/cdp/transport/supports-transport.ts';
 import { openTunnel } from '../../src/cdp/transport/tunnel.ts';
 import { openThroughRelay } from '../../src/clients/playwright/relay/open-through-relay.ts';
-import { issueRelayToken } from '../../src/common/relay/relay-token.ts';
+import { RELAY_SECRET } from '../../src/relay/relay-token.ts';
 import { interleave } from '../measuring/interleave.ts';
 import type { Figures, Samples } from '../measuring/samples.ts';
 import { median } from '../measuring/statistics.ts';
@@ -151,10 +151,11 @@ async function addressOf({ client }: EmulatorProcess): Promise<string> {
 
 /** As a worker does. */
 async function connectThrough(relay: DistantRelay, chromium: BrowserType, cdpUrl: string): Promise<Browser> {
+  process.env[RELAY_SECRET] = relay.secret;
   const { connect } = await openThroughRelay(
     chromium as PlaywrightBrowserType,
     relay.address,
-    { ...LEASE, cdpUrl, relayToken: issueRelayToken(relay.secret, cdpUrl) },
+    { ...LEASE, cdpUrl },
     SETTINGS,
     { persistent: false, clear: false },
   );

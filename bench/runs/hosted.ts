@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RELAY_SECRET } from '../../src/common/relay/relay-token.ts';
+import { RELAY_SECRET } from '../../src/relay/relay-token.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import type { EmulatorProcess } from '../surroundings/emulator.ts';
 import { attachedBrowser } from './report.ts';

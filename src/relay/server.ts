@@ -3,12 +3,12 @@ import { createServer as secure } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorMessage } from '../common/error-message.ts';
-import { type RelayClaims, readRelayToken } from '../common/relay/relay-token.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { type Account, sweepLeaseDirectories } from './lease-directories.ts';
 import { type LeaseLimits, LeaseProcesses } from './lease-processes.ts';
 import type { PlaywrightVersions } from './playwright-versions.ts';
 import { missingVersion, playwrightVersion, RELAY_PATH, RELAY_PROTOCOL, STATUS_PATH } from './protocol.ts';
+import { type RelayClaims, readRelayToken } from './relay-token.ts';
 import { UsedTokens } from './used-tokens.ts';
 
 /** Why a worker is not served: an HTTP status, and a sentence without a secret. */

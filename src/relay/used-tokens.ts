@@ -1,4 +1,4 @@
-import type { RelayClaims } from '../common/relay/relay-token.ts';
+import type { RelayClaims } from './relay-token.ts';
 
 /** The tokens that were used and are still valid: each is accepted once. */
 export class UsedTokens {

@@ -1,5 +1,4 @@
 import type { Clock, Timer } from '../../common/clock.ts';
-import { issueRelayToken, RELAY_SECRET } from '../../common/relay/relay-token.ts';
 import { LeaseError } from '../../errors.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
 import type { BrowserQueue } from '../acquire/browser-queue.ts';
@@ -86,7 +85,7 @@ export class LeaseService {
       const takesUsed = plan.reuse === 'run';
       const held = await queue.take({ holder, slot: { project, index }, needMs, takesUsed, prefetch, during }, plan);
       notes.writeIfMoved(held);
-      return { ...asMessage(held), ...relayAccess(held.browser.cdpUrl, process.env[RELAY_SECRET]) };
+      return asMessage(held);
     } catch (error) {
       if (!prefetch && !gone.aborted) recorder.leaseFailed(error);
       throw error;
@@ -174,9 +173,4 @@ export class LeaseService {
     await Promise.race([held.ended, over]);
     timer?.cancel();
   }
-}
-
-/** A new token for each lease: a relay accepts it once, for a short time. */
-function relayAccess(cdpUrl: string, secret: string | undefined): Pick<LeasedBrowser, 'relayToken'> {
-  return secret ? { relayToken: issueRelayToken(secret, cdpUrl) } : {};
 }

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { MIN_SECRET_LENGTH, RELAY_SECRET } from '../../common/relay/relay-token.ts';
-import { needsNoTls } from '../../common/relay/without-tls.ts';
 import { notify } from '../../common/text/notify.ts';
+import { needsNoTls } from '../../common/url/without-tls.ts';
 import { OptionsError } from '../../errors.ts';
 import { findPlaywrights, type PlaywrightVersions } from '../../relay/playwright-versions.ts';
+import { MIN_SECRET_LENGTH, RELAY_SECRET } from '../../relay/relay-token.ts';
 import { type RelayOptions, startRelay } from '../../relay/server.ts';
 import { gone, npxParent } from '../npx-parent.ts';
 import { integer } from '../numbers.ts';

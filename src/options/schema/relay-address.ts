@@ -1,4 +1,4 @@
-import { needsNoTls } from '../../common/relay/without-tls.ts';
+import { needsNoTls } from '../../common/url/without-tls.ts';
 import { OptionsError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 import { type Environment, variable } from '../environment.ts';

@@ -6,8 +6,8 @@ import { join, relative } from 'node:path';
 import { test as base, expect } from '@playwright/test';
 import { WebSocket } from 'ws';
 import { checkRelay } from '../../../src/clients/playwright/relay/check-relay.ts';
-import { issueRelayToken } from '../../../src/common/relay/relay-token.ts';
 import { findPlaywrights } from '../../../src/relay/playwright-versions.ts';
+import { issueRelayToken } from '../../../src/relay/relay-token.ts';
 import { type Relay, startRelay } from '../../../src/relay/server.ts';
 
 const SECRET = 'a secret of 32 characters or more';

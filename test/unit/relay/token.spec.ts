@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { browserHash, issueRelayToken, readRelayToken } from '../../../src/common/relay/relay-token.ts';
+import { browserHash, issueRelayToken, readRelayToken } from '../../../src/relay/relay-token.ts';
 import { UsedTokens } from '../../../src/relay/used-tokens.ts';
 
 const SECRET = 'a secret of 32 characters or more';

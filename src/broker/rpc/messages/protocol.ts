@@ -135,8 +135,6 @@ const leasedBrowser = v.object({
   expiresAt: v.string(),
   /** Whether another worker of this run used it before. */
   reused: v.boolean(),
-  /** Lets a relay connect to it, if the run has the secret of a relay. A secret. */
-  relayToken: v.optional(v.string()),
 });
 
 /** The service's data about a session; null where there is none. */

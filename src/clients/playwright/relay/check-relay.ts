@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { errorMessage } from '../../../common/error-message.ts';
-import { issueRelayToken, RELAY_SECRET } from '../../../common/relay/relay-token.ts';
 import { LeaseError, OptionsError } from '../../../errors.ts';
 import { printable } from '../../../printable.ts';
 import { redactText } from '../../../redact.ts';
 import { minorVersion, missingVersion, RELAY_PROTOCOL, relayStatus, STATUS_PATH } from '../../../relay/protocol.ts';
+import { issueRelayToken, RELAY_SECRET } from '../../../relay/relay-token.ts';
 
 /** Time limit for the relay's response, in ms. */
 const TIMEOUT_MS = 15_000;

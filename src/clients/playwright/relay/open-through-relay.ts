@@ -10,6 +10,7 @@ import { parseExposure } from '../../../options/expose-network.ts';
 import type { ConnectionSettings } from '../../../options/lease-plan.ts';
 import { redactText } from '../../../redact.ts';
 import type { Open } from '../../../relay/protocol.ts';
+import { issueRelayToken, RELAY_SECRET } from '../../../relay/relay-token.ts';
 import type { ConnectionOptions, OpenedConnection } from '../../shared/connection/connect-through.ts';
 import { secretMissing } from './check-relay.ts';
 import { EarlyClose, type MessageOutput } from './early-close.ts';
@@ -40,7 +41,7 @@ const NO_FILES = 'the rule `<files>` has no effect through a relay: serve the fi
 /**
  * Connects Playwright to a leased browser through a relay: Playwright's own protocol crosses the distance instead of
  * CDP, so that an action takes one round trip.
- * @throws OptionsError without a token; LeaseError from `connect`
+ * @throws OptionsError without the secret of the relay; LeaseError from `connect`
  */
 export async function openThroughRelay(
   chromium: BrowserType,
@@ -49,10 +50,10 @@ export async function openThroughRelay(
   options: ConnectionOptions,
   mode: ContextMode,
 ): Promise<OpenedConnection<Browser>> {
-  const { relayToken: token } = lease;
-  if (token === undefined) {
-    throw secretMissing();
-  }
+  const secret = process.env[RELAY_SECRET];
+  if (!secret) throw secretMissing();
+  // A relay accepts it once, for a short time.
+  const token = issueRelayToken(secret, lease.cdpUrl);
   const exposure = parseExposure(options.exposeNetwork);
   if (exposure.hosts?.matches('file:///')) options.onNote(NO_FILES);
   const servers = new ExposedServers(exposure);

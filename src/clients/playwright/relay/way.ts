@@ -1,4 +1,4 @@
-import { RELAY_SECRET } from '../../../common/relay/relay-token.ts';
+import { RELAY_SECRET } from '../../../relay/relay-token.ts';
 import { checkRelay } from './check-relay.ts';
 
 export { openThroughRelay as open } from './open-through-relay.ts';
