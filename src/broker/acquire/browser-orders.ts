@@ -10,8 +10,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import type { PoolDirectory } from '../pools/pool-directory.ts';
 import { type Order, SurplusOrder } from './pending-orders.ts';
-import { BrowserRequest } from './service/browser-request.ts';
-import type { Priority, RequestScheduler, Waiting } from './service/request-scheduler.ts';
+import { BrowserRequest } from './requests/browser-request.ts';
+import type { Priority, RequestScheduler, Waiting } from './requests/request-scheduler.ts';
 
 /** Remembers the service's last refusal to provide a browser. */
 export interface Refusals {

@@ -4,7 +4,7 @@ import { type HeldBrowser, type Holder, isFresh, leaseTo, type WorkerSlot } from
 import { BrowserDemand, type ProjectDemand } from './browser-demand.ts';
 import { type IdleActions, IdleBrowsers } from './idle-browsers.ts';
 import { type Order, PendingOrders } from './pending-orders.ts';
-import { PRIORITY, type Priority } from './service/request-scheduler.ts';
+import { PRIORITY, type Priority } from './requests/request-scheduler.ts';
 import { type Waiter, Waiters } from './waiters.ts';
 import { suits, type WorkerRequest } from './worker-request.ts';
 

@@ -1,5 +1,9 @@
 import { expect, test } from '@playwright/test';
-import { PRIORITY, type Priority, RequestScheduler } from '../../../../src/broker/acquire/service/request-scheduler.ts';
+import {
+  PRIORITY,
+  type Priority,
+  RequestScheduler,
+} from '../../../../src/broker/acquire/requests/request-scheduler.ts';
 import type { Clock } from '../../../../src/common/clock.ts';
 import { ServiceError } from '../../../../src/errors.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';

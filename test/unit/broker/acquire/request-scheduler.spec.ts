@@ -1,9 +1,9 @@
 import { equal, ok } from 'node:assert/strict';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { BrowserRequest } from '../../../../src/broker/acquire/service/browser-request.ts';
-import { listRunning } from '../../../../src/broker/acquire/service/capacity-watch.ts';
-import { PRIORITY, RequestScheduler } from '../../../../src/broker/acquire/service/request-scheduler.ts';
+import { BrowserRequest } from '../../../../src/broker/acquire/requests/browser-request.ts';
+import { listRunning } from '../../../../src/broker/acquire/requests/capacity-watch.ts';
+import { PRIORITY, RequestScheduler } from '../../../../src/broker/acquire/requests/request-scheduler.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
 import { planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { BrowserRequest } from '../../../../src/broker/acquire/service/browser-request.ts';
+import { BrowserRequest } from '../../../../src/broker/acquire/requests/browser-request.ts';
 import { heldBrowser } from '../../../../src/broker/browsers/held-browser.ts';
 import { BrowserEnder } from '../../../../src/broker/leases/browser-ender.ts';
 import { memoryLedger, planOf, quiet } from '../../../support/unit/broker/broker-parts.ts';
