@@ -28,8 +28,8 @@ export type HoldBroker = Pick<RunCalls, 'redact' | 'say'> &
   OrderCalls &
   Pick<WatchedCalls, 'endHold' | 'hold' | 'inputs'>;
 
-/** The browser of a test on hold. */
-export interface HeldBrowser {
+/** The connection of a test on hold to its browser. */
+export interface HeldConnection {
   readonly lease: Pick<LeasedBrowser, 'cdpUrl' | 'expiresAt' | 'sessionId'>;
   readonly screencast: Pick<Screencast, 'takeOver'>;
   /** Resolves when the connection is closed. */
@@ -41,7 +41,7 @@ export type HeldTest = Pick<FeatureTest, 'allow' | 'fields' | 'titles'>;
 
 /** A failed test and its browsers, newest last. */
 export interface FailedTest extends HeldTest {
-  connections(): readonly HeldBrowser[];
+  connections(): readonly HeldConnection[];
 }
 
 /** Where holds are recorded, and what they depend on. */
@@ -86,7 +86,7 @@ export class Holds implements WorkerFeature {
    * See `HostedSession.hold`. A second hold waits for the first one.
    * @param test null: a script or a hook
    */
-  async hold(browser: HeldBrowser, reason: string, test: HeldTest | null): Promise<void> {
+  async hold(browser: HeldConnection, reason: string, test: HeldTest | null): Promise<void> {
     const text = typeof reason === 'string' ? printable(reason).trim().slice(0, MAX_REASON) : '';
     if (text === '') {
       throw new OptionsError(
@@ -112,7 +112,7 @@ export class Holds implements WorkerFeature {
     await held;
   }
 
-  async #holdFailed(browser: HeldBrowser, test: HeldTest): Promise<void> {
+  async #holdFailed(browser: HeldConnection, test: HeldTest): Promise<void> {
     if (await this.#isUnattended()) {
       this.#say('POOLWRIGHT_HOLD=failure has no effect: this is a CI run (`CI` is set) and nobody watches it');
     } else {
@@ -120,7 +120,7 @@ export class Holds implements WorkerFeature {
     }
   }
 
-  async #inTurn(browser: HeldBrowser, reason: string, test: HeldTest | null): Promise<void> {
+  async #inTurn(browser: HeldConnection, reason: string, test: HeldTest | null): Promise<void> {
     this.#count += 1;
     const restoreTimeout = test?.allow(this.#count * HOLD_MS);
     const before = this.#last;
@@ -135,7 +135,7 @@ export class Holds implements WorkerFeature {
   }
 
   /** Never rejects. */
-  async #hold(browser: HeldBrowser, reason: string, test: HeldTest | null): Promise<void> {
+  async #hold(browser: HeldConnection, reason: string, test: HeldTest | null): Promise<void> {
     const { lease, screencast } = browser;
     const limit = holdLimit(lease.expiresAt, this.#clock.now());
     const name = test ? `"${test.titles.join(' › ')}"` : `session ${lease.sessionId}`;
@@ -157,7 +157,12 @@ export class Holds implements WorkerFeature {
     if (end === 'lease-end') this.#say(`${name} continues: ${endOf(lease)}`);
   }
 
-  async #end({ closed }: HeldBrowser, reason: string, { until, end }: HoldLimit, control: Control): Promise<HoldEnd> {
+  async #end(
+    { closed }: HeldConnection,
+    reason: string,
+    { until, end }: HoldLimit,
+    control: Control,
+  ): Promise<HoldEnd> {
     const slot = this.#slot;
     const released = this.#broker.hold({ slot, reason, until });
     // After `hold`, so that the broker knows of it.
@@ -210,7 +215,7 @@ export class Holds implements WorkerFeature {
   }
 }
 
-function endOf({ sessionId, expiresAt }: HeldBrowser['lease']): string {
+function endOf({ sessionId, expiresAt }: HeldConnection['lease']): string {
   return `the browser of session ${sessionId} ends at ${new Date(expiresAt).toLocaleTimeString('en-GB')}`;
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import type { HoldParams, SlotInput } from '../../../src/broker/watch/calls.ts';
 import { LeaseError } from '../../../src/errors.ts';
-import { type HeldBrowser, type HeldTest, Holds } from '../../../src/features/hold/holds.ts';
+import { type HeldConnection, type HeldTest, Holds } from '../../../src/features/hold/holds.ts';
 import type { Environment } from '../../../src/options/environment.ts';
 import type { RecordedByFeatures } from '../../../src/record/test-record.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
@@ -84,7 +84,7 @@ function started({ environment = {}, isWatched = true }: { environment?: Environ
     recorded: () => fields.holds.map(({ reason, end }) => [reason, end]),
     browser,
     held,
-    failed: (on: HeldBrowser) => ({ ...held, connections: () => [on] }),
+    failed: (on: HeldConnection) => ({ ...held, connections: () => [on] }),
     holds: new Holds({ broker, slot: 3, environment, clock }),
     release: () => release(),
     loseBroker: () => lose(),
