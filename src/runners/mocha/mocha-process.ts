@@ -9,6 +9,7 @@ import type { Scope } from '../shared/scope.ts';
 import {
   type EndedTest,
   failureNotes,
+  failureText,
   type HostedValues,
   hostedValuesOf,
   type TestRun,
@@ -126,13 +127,12 @@ export class MochaProcess {
 /** Adds to a failed test's error which browser it had, and whether that was lost. */
 function reportFailure(test: MochaTest, ended: EndedTest): void {
   const { error } = ended;
-  const notes = failureNotes(ended);
-  const note = notes.map((line) => `(${line})`).join('\n');
-  if (test.err) addToMessage(test.err, note, error?.message);
+  const text = failureText(ended);
+  if (test.err) addToMessage(test.err, text, error?.message);
   // Without an error object, it failed in a hook, which has the error, or is retried. A retry is reported only after a
   // loss.
   else if (error || test.currentRetry() >= test.retries())
-    notify(`${test.fullTitle()}: ${error ? `${error.message}\n${note}` : notes.join('; ')}`);
+    notify(`${test.fullTitle()}: ${error ? `${error.message}\n${text}` : failureNotes(ended).join('; ')}`);
 }
 
 const KEY = Symbol.for('poolwright.mocha');

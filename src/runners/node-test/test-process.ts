@@ -1,6 +1,6 @@
 import { OptionsError } from '../../errors.ts';
 import { addToMessage } from '../shared/add-to-message.ts';
-import { type EndedTest, failureNotes, type TestRun } from '../shared/test-run.ts';
+import { type EndedTest, failureNotes, failureText, type TestRun } from '../shared/test-run.ts';
 import type { HostedTest } from './hosted-test.ts';
 import { isWithin, type NodeTest, outcomeOf, startOf } from './test-facts.ts';
 import { type OpenWorker, openWorker } from './worker-process.ts';
@@ -119,16 +119,15 @@ function isOver({ signal }: NodeTest): boolean {
 /** Adds to a failed test's error which browser it had, and whether that was lost. */
 function reportFailure(test: NodeTest, ended: EndedTest): void {
   const { error } = ended;
-  const notes = failureNotes(ended);
-  const [session = '', ...others] = notes;
+  const [session = '', ...others] = failureNotes(ended);
   test.diagnostic(error ? `${error.message} (${session})` : session);
   for (const other of others) test.diagnostic(other);
-  const note = notes.map((line) => `(${line})`).join('\n');
+  const text = failureText(ended);
   const failure = test.error;
   // After a timeout, the cause is a string.
   if (typeof failure?.cause === 'string')
-    failure.cause = `${error ? `${error.message}\n\n` : ''}${failure.cause}\n${note}`;
-  else addToMessage(failure?.cause, note, error?.message);
+    failure.cause = `${error ? `${error.message}\n\n` : ''}${failure.cause}\n${text}`;
+  else addToMessage(failure?.cause, text, error?.message);
 }
 
 const KEY = Symbol.for('poolwright.node-test');

@@ -170,7 +170,14 @@ export function hostedValuesOf({ connection, context, page }: OpenContext, hold:
   return { browser: connection.browser, context, session: hostedSessionOf(connection.lease, hold), page };
 }
 
-/** Lines for the error of a failed test: which browser it had, and where to find what is kept of it. */
+/** {@link failureNotes} as they follow the message of an error. */
+export function failureText(ended: EndedTest): string {
+  return failureNotes(ended)
+    .map((note) => `(${note})`)
+    .join('\n');
+}
+
+/** Notes on a failed test: which browser it had, and where to find what is kept of it. */
 export function failureNotes({ attachment: { sessionId, poolId }, notes }: EndedTest): string[] {
   return [`hosted browser: session ${sessionId}${poolId === null ? '' : ` of pool ${poolId}`}`, ...notes];
 }

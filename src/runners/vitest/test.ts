@@ -3,8 +3,9 @@ import type { TestAPI, TestContext } from 'vitest';
 import type { HostedSession } from '../../clients/shared/hosted-session.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
 import { ATTACHMENT_NAME } from '../../record/test-record.ts';
+import { addToMessage } from '../shared/add-to-message.ts';
 import { RunnerWorker } from '../shared/runner-worker.ts';
-import { type EndedTest, failureNotes, type HostedValues, type TestStart } from '../shared/test-run.ts';
+import { type EndedTest, failureText, type HostedValues, type TestStart } from '../shared/test-run.ts';
 
 /** Fixtures of the hosted browser. A test that uses none of them has no hosted browser. */
 export interface HostedFixtures {
@@ -135,14 +136,10 @@ function outcomeOf({ result, fails = false }: Task & { fails?: boolean }) {
 function putOnRecord(task: Task, ended: EndedTest): void {
   const { attachment, error } = ended;
   task.meta.hostedBrowser = attachment;
-  const note = failureNotes(ended)
-    .map((line) => `\n(${line})`)
-    .join('');
   for (const failure of task.result?.errors ?? []) {
     // The error of an earlier try has the notes of that try.
     if (failure.message?.includes('\n(hosted browser: ')) continue;
-    if (failure.stack) failure.stack = failure.stack.replace(failure.message, () => failure.message + note);
-    failure.message += note;
+    addToMessage(failure, failureText(ended));
   }
   // It caused the others.
   if (error) task.result?.errors?.unshift({ name: error.name, message: error.message, stack: String(error) });
