@@ -34,6 +34,11 @@ const setup = {
   'global-setup': 'src/runners/playwright-test/setup/global-setup.ts',
   'run-reporter': 'src/report/reporter.ts',
 };
+/** Loaded by the config in the runner's process, not in the workers'. */
+const ofRunner = {
+  options: 'src/options/schema/check.ts',
+  workers: 'src/runners/playwright-test/config/workers.ts',
+};
 /** Loaded or run by path. Jest's in ES modules only, because CommonJS has no `import()` in our build. */
 const byPath = {
   'broker-main': 'src/broker/main.ts',
@@ -84,8 +89,7 @@ function withEsModules(options: { alias?: Record<string, string> }) {
 export default defineConfig([
   { ...esm, ...forRuns, entry: { ...loadedByRuns, ...esmOnly, ...unsplit, ...byPath } },
   { ...esm, entry: { client, emulator, ...commands }, esbuildOptions: withEsModules },
-  // `options` is loaded by options/schema/parse.ts.
-  { ...cjs, ...forRuns, entry: { ...loadedByRuns, ...setup, ...libraries, options: 'src/options/schema/check.ts' } },
+  { ...cjs, ...forRuns, entry: { ...loadedByRuns, ...setup, ...libraries, ...ofRunner } },
   { ...cjs, entry: { client, emulator } },
   { ...shared, entry: { ...unsplit, ...presets }, format: ['cjs'], splitting: false },
   {

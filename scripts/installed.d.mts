@@ -1,2 +1,2 @@
-/** Installs a package into a separate directory, when it is not there. Returns its directory. */
-export function install(directory: string, spec: string, inModules: string): string;
+/** Installs packages into a separate directory unless it exists. Returns the directory of the package `inModules`. */
+export function install(directory: string, specs: readonly string[], inModules: string): string;

@@ -8,17 +8,17 @@ export const INSTALLED = resolve('node_modules', '.cache', 'poolwright-versions'
 /** The Node of this major version, from the registry's own package of it. */
 export function nodeBinary(major) {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-  return join(install(`node-${major}`, `${name}@${major}`, name), 'bin', 'node');
+  return join(install(`node-${major}`, [`${name}@${major}`], name), 'bin', 'node');
 }
 
-/** Installs a package into a separate directory unless it exists. @returns the directory */
-export function install(directory, spec, inModules) {
+/** Installs packages into a separate directory unless it exists. @returns the directory of the package `inModules` */
+export function install(directory, specs, inModules) {
   const place = join(INSTALLED, directory);
   const installed = join(place, 'node_modules', inModules);
   if (!existsSync(installed)) {
     mkdirSync(place, { recursive: true });
     writeFileSync(join(place, 'package.json'), '{ "private": true }');
-    npm(['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', spec], place);
+    npm(['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', ...specs], place);
   }
   return installed;
 }

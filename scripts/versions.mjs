@@ -1,25 +1,50 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
 import { INSTALLED, install, nodeBinary } from './installed.mjs';
 import { main } from './playwright.mjs';
 
 /**
- * `node scripts/versions.mjs`: the same end-to-end tests on every supported Playwright and Node; writes
- * bench/results/versions.md. `node scripts/versions.mjs 1.60 latest@22` runs those only (`@22`: on that Node) and keeps
- * the other rows. Not part of the tests: it installs what it needs below node_modules/.cache.
+ * `node scripts/versions.mjs`: the same end-to-end tests on every supported version of runner, client and Node; writes
+ * bench/results/versions.md. `node scripts/versions.mjs 'Vitest 5' 'Playwright 1.60'` runs the combinations whose name
+ * contains one of these, and keeps the other rows. Not part of the tests: it installs what it needs below
+ * node_modules/.cache.
  */
 const PLAYWRIGHTS = ['1.48', '1.52', '1.56', '1.60', '1.62', 'latest'];
-/** The oldest and the latest on the other Nodes, too. */
-const OTHER_NODES = ['1.48@22', 'latest@22', '1.48@24', 'latest@24'];
-/** The tests that depend on what Playwright does; those of every day run on the latest, and one suite on the oldest. */
-const TAG = '@versions';
+
+/** With Puppeteer: the oldest versions that are supported, then the others, each on the oldest Node that it allows. */
+const PUPPETEER_RUNNERS = [
+  { runner: 'vitest', version: '3.2.0', puppeteer: '22.0.0', nodes: [20] },
+  { runner: 'vitest', version: '4', puppeteer: '24', nodes: [20] },
+  { runner: 'vitest', version: '5', puppeteer: '25', nodes: [22, 24] },
+  { runner: 'jest', version: '29.0.0', puppeteer: '22.0.0', nodes: [20] },
+  { runner: 'jest', version: '29', puppeteer: '24', nodes: [20] },
+  { runner: 'jest', version: '30', puppeteer: '25', nodes: [22, 24] },
+  { runner: 'mocha', version: '10.0.0', puppeteer: '22.0.0', nodes: [20] },
+  { runner: 'mocha', version: '11', puppeteer: '24', nodes: [20] },
+  { runner: 'mocha', version: '12', puppeteer: '25', nodes: [22, 24] },
+  { runner: 'node-test', puppeteer: '22.0.0', nodes: [20] },
+  { runner: 'node-test', puppeteer: '25', nodes: [22, 24] },
+];
+
+/** Names of the runners, and packages without which they do not run. */
+const NAMES = { vitest: 'Vitest', jest: 'Jest', mocha: 'Mocha', 'node-test': 'node:test' };
+const COMPANIONS = { jest: ['jest-environment-node'] };
 
 const PAGE = join('bench', 'results', 'versions.md');
+const HEAD = `# Versions
 
-/** Full Chromium for every session: the tests of every day have plain ones on the headless shell. */
+Made with \`node scripts/versions.mjs\`: the packed package beside each combination, and the same end-to-end tests on the emulator.
+Playwright's are those tagged \`@versions\`, with full Chromium for every session; the other runners' are \`test/e2e/runners\`
+and \`test/e2e/puppeteer\`, without the examples, which have their own dependencies.
+
+| runner | client | Node | tests | result |
+| --- | --- | --- | --- | --- |
+`;
+
+/** Full Chromium for every session of Playwright: the tests of every day have plain ones on the headless shell. */
 let fullChromium = {};
 
 await main(async () => {
@@ -28,79 +53,92 @@ await main(async () => {
   const { full } = await (await import('../dist/emulator.js')).findChromiums();
   if (full) fullChromium = { POOLWRIGHT_CHROMIUM: full.path };
   const asked = process.argv.slice(2);
-  const rows = [];
-  for (const wanted of asked.length > 0 ? asked : [...PLAYWRIGHTS, ...OTHER_NODES]) {
-    const [version, node] = wanted.split('@');
-    rows.push(run({ playwright: playwright(version), ...(node && { node: nodeBinary(node) }) }));
-    write([...rowsOfBefore(rows), ...rows]);
+  const all = [...PLAYWRIGHTS.flatMap(playwright), ...PUPPETEER_RUNNERS.flatMap(puppeteerRunner)];
+  const chosen = all.filter(({ name }) => asked.length === 0 || asked.some((part) => name.includes(part)));
+  const rows = new Map(asked.length > 0 ? savedRows() : []);
+  let failed = 0;
+  for (const combination of chosen) {
+    const { key, stats } = run(combination);
+    const failures = stats.unexpected + stats.flaky;
+    const isPassed = failures === 0 && stats.expected > 0;
+    if (!isPassed) failed++;
+    rows.set(key, `${key} | ${stats.expected + failures} | ${isPassed ? 'passed' : `${failures} failed`} |`);
+    // After each, so that what has run is on record when the rest does not come to its end.
+    writeFileSync(PAGE, `${HEAD}${[...rows.values()].toSorted(byName).join('\n')}\n`);
   }
-  return write(asked.length > 0 ? [...rowsOfBefore(rows), ...rows] : rows);
+  return failed > 0 || chosen.length === 0 ? 1 : 0;
 });
 
-function savedPage() {
-  return existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : '';
+function byName(one, other) {
+  return one.localeCompare(other, 'en', { numeric: true });
 }
 
-/** Rows of the last time that were not run again. */
-function rowsOfBefore(rows) {
-  const again = new Set(rows.map(({ row }) => row.split('|').slice(1, 3).join()));
-  const lines = (savedPage().split('\n## ')[0] ?? '').split('\n');
-  return lines
-    .filter((line) => /^\| \d/.test(line) && !again.has(line.split('|').slice(1, 3).join()))
-    .map((row) => ({ row, ok: row.includes('passed') }));
+/** The rows of the last time, by their cells that name the combination. */
+function savedRows() {
+  const rows = readFileSync(PAGE, 'utf8').match(/^\| [A-Za-z].* \| v\d.*$/gm) ?? [];
+  return rows.map((row) => [row.split(' |').slice(0, 3).join(' |'), row]);
 }
 
-/** The page's other sections, which this script does not measure. */
-function otherRunners() {
-  const page = savedPage();
-  const start = page.indexOf('\n## ');
-  return start === -1 ? '' : page.slice(start);
+/** A version of Playwright: the oldest and the latest also on the other Nodes. */
+function playwright(version, at) {
+  const isEnd = at === 0 || at === PLAYWRIGHTS.length - 1;
+  return [20, ...(isEnd ? [22, 24] : [])].map((node) => ({
+    name: `Playwright ${version} on Node ${node}`,
+    node,
+    tests: ['--grep=@versions'],
+    prepare: () => {
+      const range = version === 'latest' ? 'latest' : `~${version}.0`;
+      const directory = install(`playwright-${version}`, [`@playwright/test@${range}`], join('@playwright', 'test'));
+      return {
+        runner: `Playwright ${versionOf(directory)}`,
+        client: 'Playwright',
+        env: { ...fullChromium, TEST_PLAYWRIGHT: directory },
+      };
+    },
+  }));
 }
 
-/** After each row, so that what has run is on record when the rest does not come to its end. */
-function write(unsorted) {
-  const rows = unsorted.toSorted((a, b) => a.row.localeCompare(b.row, 'en', { numeric: true }));
-  const table = [
-    '| Playwright | Node | tests | result |',
-    '| --- | --- | --- | --- |',
-    ...rows.map(({ row }) => row),
-  ].join('\n');
-  console.log(`\n${table}`);
-  writeFileSync(
-    PAGE,
-    `# Versions\n\nMade with \`node scripts/versions.mjs\`: the same end-to-end tests on each, with full Chromium behind the emulator.\n\n${table}\n${otherRunners()}`,
-  );
-  return rows.every(({ ok }) => ok) ? 0 : 1;
+/** A runner with Puppeteer, each installed into a separate directory. */
+function puppeteerRunner({ runner, version, puppeteer, nodes }) {
+  return nodes.map((node) => ({
+    name: `${NAMES[runner]} ${version ?? ''} with puppeteer-core ${puppeteer} on Node ${node}`,
+    node,
+    tests: [
+      join('e2e', 'runners'),
+      join('e2e', 'puppeteer'),
+      `--grep=runners.${runner}|spec.ts (where no page matters )?${runner} |e2e.puppeteer`,
+      '--grep-invert=runs the example',
+    ],
+    prepare: () => {
+      const packages = version ? [runner, ...(COMPANIONS[runner] ?? [])].map((each) => `${each}@${version}`) : [];
+      const directory = `${runner}-${version ?? 'node'}-puppeteer-core-${puppeteer}`;
+      const client = install(directory, [...packages, `puppeteer-core@${puppeteer}`], 'puppeteer-core');
+      const modules = dirname(client);
+      return {
+        runner: version ? `${NAMES[runner]} ${versionOf(join(modules, runner))}` : NAMES[runner],
+        client: `puppeteer-core ${versionOf(client)}`,
+        env: { TEST_PACKAGES: modules },
+      };
+    },
+  }));
 }
 
-/** The directory of `@playwright/test` in this version, installed when it is not there. */
-function playwright(version) {
-  const range = version === 'latest' ? 'latest' : `~${version}.0`;
-  return install(`playwright-${version}`, `@playwright/test@${range}`, join('@playwright', 'test'));
+function versionOf(directory) {
+  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')).version;
 }
 
-function run({ playwright: directory, node = process.execPath }) {
-  const { version } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
-  const nodeVersion = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
-  console.log(`\nPlaywright ${version} on Node ${nodeVersion}`);
+/** Runs the tests of a combination. @returns the row's first cells, and the counts */
+function run({ name, node, tests, prepare }) {
+  console.log(`\n${name}`);
+  const { runner, client, env } = prepare();
+  const binary = nodeBinary(node);
+  const nodeVersion = spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout.trim();
   const results = join(INSTALLED, 'results.json');
   const cli = join('node_modules', '@playwright', 'test', 'cli.js');
-  const args = [cli, 'test', '--project=e2e', '--grep', TAG, '--reporter=list,json'];
-  spawnSync(process.execPath, args, {
+  spawnSync(process.execPath, [cli, 'test', '--project=e2e', ...tests, '--reporter=list,json'], {
     stdio: 'inherit',
-    env: {
-      ...process.env,
-      ...fullChromium,
-      TEST_PLAYWRIGHT: directory,
-      TEST_NODE: node,
-      PLAYWRIGHT_JSON_OUTPUT_NAME: results,
-    },
+    env: { ...process.env, ...env, TEST_NODE: binary, PLAYWRIGHT_JSON_OUTPUT_NAME: results },
   });
   const { stats } = JSON.parse(readFileSync(results, 'utf8'));
-  const failed = stats.unexpected + stats.flaky;
-  const ok = failed === 0 && stats.expected > 0;
-  return {
-    ok,
-    row: `| ${version} | ${nodeVersion} | ${stats.expected + failed} | ${ok ? 'passed' : `${failed} failed`} |`,
-  };
+  return { key: `| ${runner} | ${client} | ${nodeVersion}`, stats };
 }

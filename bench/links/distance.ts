@@ -177,5 +177,5 @@ function playwrightOf(version: string): typeof import('playwright-core') {
 function directoryOf(version: string): string {
   if (version === LATEST) return '.';
   if (version === '1.48') return join('test', 'e2e', 'playwright-1.48');
-  return dirname(dirname(install(`playwright-core-${version}`, `playwright-core@${version}`, 'playwright-core')));
+  return dirname(dirname(install(`playwright-core-${version}`, [`playwright-core@${version}`], 'playwright-core')));
 }

@@ -10,7 +10,7 @@ export const LATEST = '25';
 
 /** Loads a version; one that is not installed yet is installed for the bench. */
 export async function loadPuppeteer(version: string): Promise<Connects> {
-  const directory = install(`puppeteer-core-${version}`, `puppeteer-core@${version}`, 'puppeteer-core');
+  const directory = install(`puppeteer-core-${version}`, [`puppeteer-core@${version}`], 'puppeteer-core');
   // Before version 25, the package also has CommonJS.
   const paths = ['lib/esm/puppeteer/puppeteer-core.js', 'lib/puppeteer/puppeteer-core.js'];
   const path = paths[Number.parseInt(version, 10) < 25 ? 0 : 1] ?? '';

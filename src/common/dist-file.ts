@@ -20,7 +20,8 @@ type DistFile =
   | 'timeline.js'
   | 'timeline.css'
   | 'watch.js'
-  | 'watch.css';
+  | 'watch.css'
+  | 'workers.cjs';
 
 /** All entry points and chunks are directly in `dist/`. Tests run on the sources. */
 const DIST = new URL(import.meta.url.endsWith('.ts') ? '../../dist/' : './', import.meta.url);

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type {
   PlaywrightTestConfig,
   PlaywrightTestOptions,
@@ -27,7 +28,6 @@ import { markMerged } from './config/merged-options.ts';
 import { isPlainRun } from './config/plain-run.ts';
 import { assertReusable } from './config/reused-context.ts';
 import { rememberLocalRun, rememberRun, type WrappedProject } from './config/run-registry.ts';
-import { chooseWorkers, OWN_WORKERS } from './config/workers.ts';
 import type { ContextUse } from './fixture-types.ts';
 import { provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
 import { selectionOf } from './setup/selected-projects.ts';
@@ -49,6 +49,8 @@ type Project = { name?: string; use?: Use; dependencies?: string[]; teardown?: s
 type Given<K extends keyof PlaywrightTestOptions> = Pick<PlaywrightTestOptions, K>;
 type Provide = (value: unknown) => Promise<void>;
 
+/** Playwright's own number of workers, for a machine that starts its browsers itself. */
+const OWN_WORKERS = '50%';
 /** The name of our reporter in a user's config. */
 const OWN_REPORTER = 'poolwright/reporter';
 const WHERE = 'withHostedBrowsers(config, options)';
@@ -116,7 +118,7 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
   const choice =
     isWorker || process.env.TEST_WORKER_INDEX !== undefined
       ? null
-      : chooseWorkers({
+      : loadWorkers().chooseWorkers({
           configured: config.workers,
           options: run,
           hosted: hosted.filter(({ name }) => selected.hosted.has(name)),
@@ -132,6 +134,14 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
     reporter: withReporter(config.reporter, run.budget),
     [WRAPPED]: true,
   } as unknown as Config<T, W>; // all parts come from the given config, which TypeScript cannot infer from the spread
+}
+
+/**
+ * Workers read the config, too, but only the runner chooses their number: like `options/schema/check.ts`, it is a
+ * separate file of the build.
+ */
+function loadWorkers(): typeof import('./config/workers.ts') {
+  return createRequire(import.meta.url)(distFile('workers.cjs'));
 }
 
 /** Projects on local browsers keep Playwright's own number, unless they have one. */

@@ -28,6 +28,14 @@ export const PLAYWRIGHTS = {
 } as const;
 export type PlaywrightVersion = keyof typeof PLAYWRIGHTS;
 
+/** `node scripts/versions.mjs` sets it: the `node_modules` with other versions of runners and of Puppeteer. */
+const OTHER_PACKAGES = process.env.TEST_PACKAGES;
+
+/** Returns the path of a runner's file, for a process in a consumer's directory. */
+export function runnerFile(path: string): string {
+  return OTHER_PACKAGES === undefined ? join(root, 'node_modules', path) : join('node_modules', path);
+}
+
 /** The project of a user who has installed poolwright: a separate directory with the files of `npm pack`. */
 export interface Consumer {
   directory: string;
@@ -69,9 +77,8 @@ const unpacked = new Map<string, Promise<string>>();
  */
 async function unpack(playwright: string, packages: readonly string[]): Promise<string> {
   const build = await buildId();
-  const others = packages.map((name) => [name, process.env[`TEST_${name.toUpperCase()}`]] as const);
   const variant = createHash('sha256')
-    .update(JSON.stringify([playwright, others]))
+    .update(JSON.stringify([playwright, packages, OTHER_PACKAGES]))
     .digest('hex')
     .slice(0, 16);
   const place = join(UNPACKED, build, variant);
@@ -89,11 +96,16 @@ async function unpack(playwright: string, packages: readonly string[]): Promise<
     await copyFile(join(root, file), target);
   }
   await linkPlaywright(join(draft, 'node_modules'), playwright);
-  for (const [name, other] of others) {
-    // `node scripts/versions.mjs` replaces it with another version and its dependencies.
-    const from = other ?? join(root, 'node_modules', name);
-    await cp(from, join(draft, 'node_modules', other ? '' : name), { recursive: true, verbatimSymlinks: true });
+  const copies = OTHER_PACKAGES === undefined ? packages : [''];
+  for (const name of copies) {
+    const from = join(OTHER_PACKAGES ?? join(root, 'node_modules'), name);
+    await cp(from, join(draft, 'node_modules', name), { recursive: true, verbatimSymlinks: true });
   }
+  // As npm does it: a package beside poolwright may depend on other versions of its dependencies.
+  const own = join(draft, 'node_modules', manifest.name, 'node_modules');
+  await mkdir(own);
+  for (const name of Object.keys(manifest.dependencies))
+    await symlink(join(root, 'node_modules', name), join(own, name), 'junction');
   // Other workers may do the same at the same time: all use the result of the first one.
   await rename(draft, place).catch(async (error: NodeJS.ErrnoException) => {
     if (!existsSync(place)) throw error;
@@ -125,7 +137,8 @@ export async function makeConsumer(
   const directory = await mkdtemp(join(root, '.consumers', `${version}-`));
   const modules = join(directory, 'node_modules');
   await linkPlaywright(modules, playwright);
-  for (const name of [manifest.name, ...packages]) await symlink(join(shared, name), join(modules, name), 'junction');
+  const others = OTHER_PACKAGES === undefined ? packages : await readdir(OTHER_PACKAGES);
+  for (const name of [manifest.name, ...others]) await symlink(join(shared, name), join(modules, name), 'junction');
 
   const write = async (files: Record<string, string>) => {
     for (const [path, content] of Object.entries(files)) {

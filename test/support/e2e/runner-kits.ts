@@ -1,6 +1,4 @@
-import { resolve } from 'node:path';
-
-const root = resolve(import.meta.dirname, '../../..');
+import { runnerFile } from './consumer.ts';
 
 /** A test for any runner: `body` can use `page`, `hostedSession` and `expect`. */
 export interface RunnerTest {
@@ -25,11 +23,9 @@ export interface RunnerKit {
   file(name: string, tests: readonly RunnerTest[]): [name: string, text: string];
 }
 
-const bin = (path: string) => resolve(root, 'node_modules', path);
-
 export const vitest: RunnerKit = {
   runner: 'vitest',
-  args: [bin('vitest/vitest.mjs'), 'run', '--reporter=verbose'],
+  args: [runnerFile('vitest/vitest.mjs'), 'run', '--reporter=verbose'],
   otherProcess: ['--maxWorkers=2', '--fileParallelism'],
   // Vitest starts with the largest file.
   config: {
@@ -54,7 +50,7 @@ export const vitest: RunnerKit = {
 
 export const jest: RunnerKit = {
   runner: 'jest',
-  args: [bin('jest/bin/jest.js'), '--verbose'],
+  args: [runnerFile('jest/bin/jest.js'), '--verbose'],
   otherProcess: ['--maxWorkers=2'],
   // With a memory limit, the single worker is a separate process. Jest starts with the largest file.
   config: {

@@ -7,9 +7,6 @@ import { type MergedOptions, poolOf } from '../../../options/lease-plan.ts';
 import { type FixedBrowser, resolveService } from '../../../options/resolve-service.ts';
 import type { HostedOptions } from '../../../options/schema/schema.ts';
 
-/** Playwright's own number, for a machine that starts its browsers itself. */
-export const OWN_WORKERS = '50%';
-
 /** What a machine bears: a worker that mostly waits for its browser needs little of a core, but has its memory. */
 const MOST_PER_CORE = 8;
 const WORKER_BYTES = 200e6;
@@ -158,6 +155,10 @@ function usableMemory(): number {
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
+/**
+ * Whether projects can have their own number (since 1.52). There is no feature to detect: Playwright exports nothing
+ * more than before, and an older one ignores the key in a config without an error.
+ */
 function hasProjectWorkers(): boolean {
   const { version }: { version: string } = createRequire(import.meta.url)('@playwright/test/package.json');
   const [major = 0, minor = 0] = version.split('.').map(Number);
