@@ -37,6 +37,7 @@ const setup = {
 /** Loaded by the config in the runner's process, not in the workers'. */
 const ofRunner = {
   options: 'src/options/schema/check.ts',
+  'refused-config': 'src/runners/playwright-test/config/refused-config.ts',
   workers: 'src/runners/playwright-test/config/workers.ts',
 };
 /** Loaded or run by path. Jest's in ES modules only, because CommonJS has no `import()` in our build. */

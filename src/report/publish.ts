@@ -3,6 +3,7 @@ import { errorMessage } from '../common/error-message.ts';
 import { notify, print } from '../common/text/notify.ts';
 import { writeAtomically } from '../common/write-atomically.ts';
 import type { Budget } from '../options/schema/budget.ts';
+import { failure } from '../record/failures.ts';
 import { type RunFigures, type RunWithFigures, withFigures } from '../record/figures.ts';
 import { recordText } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
@@ -18,6 +19,7 @@ import { timelineHtml } from './timeline/timeline-page.ts';
 
 /** A run with its files. */
 export interface WrittenRun extends RunWithFigures {
+  budget: BudgetCheck;
   /** Paths relative to the working directory; null if writing failed. */
   files: SummaryFiles | null;
   /** The error if writing failed, else null. */
@@ -29,30 +31,34 @@ export interface WriteOptions {
   directory: string;
   /** Address of the HTML report relative to `directory`, or null. */
   htmlReport: string | null;
+  /** What the run may use. Default: no limit. */
+  budget?: Budget;
   /** Creates the timeline. Default: {@link timelineHtml}, whose script exists only in the built package. */
   timeline?: typeof timelineHtml;
 }
 
-/** Writes `run.json` and `timeline.html`. Never rejects. */
+/** Checks the budget, and writes `run.json` and `timeline.html`. Never rejects. */
 export async function writeRun(
   record: RunRecord,
-  { directory, htmlReport, timeline = timelineHtml }: WriteOptions,
+  { directory, htmlReport, budget: limits = {}, timeline = timelineHtml }: WriteOptions,
 ): Promise<WrittenRun> {
   const run = withFigures(record);
+  const budget = checkBudget(run.figures, limits);
+  const exceeded = budget.exceeded.map((message) => failure('BUDGET_EXCEEDED', message));
   const files = { record: join(directory, 'run.json'), timeline: join(directory, 'timeline.html') };
   try {
-    await writeAtomically(files.record, recordText(record));
+    await writeAtomically(files.record, recordText({ ...record, failures: [...record.failures, ...exceeded] }));
     await writeAtomically(files.timeline, timeline(run, htmlReport));
   } catch (error) {
-    return { ...run, files: null, failure: errorMessage(error) };
+    return { ...run, budget, files: null, failure: errorMessage(error) };
   }
   const seen = { record: relative('', files.record), timeline: relative('', files.timeline) };
-  return { ...run, files: seen, failure: null };
+  return { ...run, budget, files: seen, failure: null };
 }
 
 /** Prints a run's summary, here and on GitHub. Returns the exceeded budget limits, one line each. */
-export function printRun(run: WrittenRun, budget: Budget): string[] {
-  const { exceeded, unknown } = checkBudget(run.figures, budget);
+export function printRun(run: WrittenRun): string[] {
+  const { exceeded, unknown } = run.budget;
   const notes = [...unknown, ...exceeded];
   const lines = [
     ...summaryLines(run, { files: run.files, notes, sheet: Sheet.of(process.stderr, process.env) }),

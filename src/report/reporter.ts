@@ -86,7 +86,7 @@ export default class PoolwrightReporter implements Reporter {
     this.#live?.stop();
     for (const feature of this.#features) feature.close();
     this.#updates?.close();
-    const exceeded = (await (await this.#loaded())?.print(this.#budget)) ?? [];
+    const exceeded = (await (await this.#loaded())?.print()) ?? [];
     return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
   }
 
@@ -94,7 +94,7 @@ export default class PoolwrightReporter implements Reporter {
   #loaded(): Promise<RunReport> | null {
     const config = this.#config;
     if (!config) return null;
-    this.#report ??= import('./run-report.ts').then(({ RunReport }) => new RunReport(config, this.#startedAt));
+    this.#report ??= import('./run-report.ts').then(({ RunReport }) => new RunReport(config, this.#budget, this.#startedAt));
     return this.#report;
   }
 }

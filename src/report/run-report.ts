@@ -14,12 +14,14 @@ import { TestResults } from './test-results.ts';
  */
 export class RunReport {
   readonly #config: FullConfig;
+  readonly #budget: Budget;
   readonly #startedAt: Date;
   readonly #results: TestResults;
   #written: WrittenRun | null = null;
 
-  constructor(config: FullConfig, startedAt: Date) {
+  constructor(config: FullConfig, budget: Budget, startedAt: Date) {
     this.#config = config;
+    this.#budget = budget;
     this.#startedAt = startedAt;
     this.#results = new TestResults(config.rootDir);
   }
@@ -35,9 +37,9 @@ export class RunReport {
   }
 
   /** Prints the summary. Returns which limits of the budget were exceeded, one line each. */
-  async print(budget: Budget): Promise<string[]> {
+  async print(): Promise<string[]> {
     if (!this.#written) await this.#writeFromWhatIsLeft();
-    return this.#written ? printRun(this.#written, budget) : [];
+    return this.#written ? printRun(this.#written) : [];
   }
 
   /**
@@ -59,7 +61,8 @@ export class RunReport {
   }
 
   async #write(record: RunRecord, directory = this.#directory): Promise<void> {
-    this.#written = await writeRun(record, { directory, htmlReport: htmlReportFrom(directory, this.#config) });
+    const htmlReport = htmlReportFrom(directory, this.#config);
+    this.#written = await writeRun(record, { directory, htmlReport, budget: this.#budget });
   }
 
   get #directory(): string {

@@ -79,16 +79,9 @@ export async function startRun(
   const sweep = runSweep(config, beginning, run);
   const pools = new PoolDirectory(client, run, ledger, workers);
   // Before the checks: the record begins with the run.
-  const recorder = new RunRecorder({
-    runId: config.runId,
-    runner: config.runner,
-    service: config.service.kind === 'browsers' ? null : config.service.kind,
-    chromiums: embedded?.chromiums ?? [],
-    shard: config.shard,
-    recordDirectory: config.recordDirectory,
-    isSuccessor: config.deadMarks.length > 0,
-    onWriteError: (error) => log.error('run.json could not be written', error),
-  });
+  const recorder = openRecorder(config, embedded?.chromiums ?? [], (error) =>
+    log.error('run.json could not be written', error),
+  );
   const { limit, balance, poolSizes, notices } = await checkRun({
     client,
     start,
@@ -99,11 +92,6 @@ export async function startRun(
     workers,
     // No other shard shares the run's own emulator.
     shard: embedded ? null : config.shard,
-  }).catch(async (error) => {
-    // The record of a run that cannot begin says why.
-    recorder.leaseFailed(error);
-    await recorder.end(null);
-    throw error;
   });
   traceTime('broker', 'all is checked');
   void rememberLimits(config.limitsFile ?? null, { concurrentBrowsers: limit, pools: poolSizes });
@@ -151,6 +139,30 @@ export async function startRun(
   // A replacement broker has no new notices: its predecessor has shown them.
   if (config.deadMarks.length === 0) for (const notice of notices) log.notice(notice);
   return { handlers, abandoned: abandoned.signal, close };
+}
+
+function openRecorder(
+  config: BrokerConfig,
+  chromiums: string[],
+  onWriteError: (error: unknown) => void = () => undefined,
+): RunRecorder {
+  return new RunRecorder({
+    runId: config.runId,
+    runner: config.runner,
+    service: config.service.kind === 'browsers' ? null : config.service.kind,
+    chromiums,
+    shard: config.shard,
+    recordDirectory: config.recordDirectory,
+    isSuccessor: config.deadMarks.length > 0,
+    onWriteError,
+  });
+}
+
+/** Writes the record of a run that cannot begin, with the reason. */
+export async function recordRefusal(config: BrokerConfig, reason: unknown): Promise<void> {
+  const recorder = openRecorder(config, []);
+  recorder.leaseFailed(reason);
+  await recorder.end(null);
 }
 
 function secretsOf({ token, projects }: BrokerConfig, service: RunService): string[] {

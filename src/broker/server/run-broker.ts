@@ -7,7 +7,15 @@ import { Projects } from '../leases/projects.ts';
 import { Terminal } from '../log/terminal.ts';
 import { runRefused } from '../rpc/messages/refusals.ts';
 import { RecentRefusal } from '../run/recent-refusal.ts';
-import { type BrokerHandlers, type BrokerRun, closeService, openClient, openLog, startRun } from '../run/run.ts';
+import {
+  type BrokerHandlers,
+  type BrokerRun,
+  closeService,
+  openClient,
+  openLog,
+  recordRefusal,
+  startRun,
+} from '../run/run.ts';
 import type { RunService } from '../run/run-service.ts';
 import { StartDeadline } from '../run/start-deadline.ts';
 import { listen } from './server.ts';
@@ -73,6 +81,7 @@ export async function runBroker(
   } catch (error) {
     start.stop();
     beginNot(runRefused());
+    await recordRefusal(config, error);
     await refused(error).finally(() => server.close());
     return null;
   }

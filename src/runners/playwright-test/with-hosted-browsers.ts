@@ -70,6 +70,15 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
   options: HostedOptions = {},
 ): Config<T, W> {
   if (WRAPPED in config) return config;
+  try {
+    return wrapConfig(config, options);
+  } catch (error) {
+    if (isPlainRun(process.argv)) loadRefusedConfig().recordRefusedConfig(config, process.argv, error);
+    throw error;
+  }
+}
+
+function wrapConfig<T, W>(config: Config<T, W>, options: HostedOptions): Config<T, W> {
   if (staysLocal(options)) {
     rememberLocalRun();
     return config;
@@ -142,6 +151,10 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
  */
 function loadWorkers(): typeof import('./config/workers.ts') {
   return createRequire(import.meta.url)(distFile('workers.cjs'));
+}
+
+function loadRefusedConfig(): typeof import('./config/refused-config.ts') {
+  return createRequire(import.meta.url)(distFile('refused-config.cjs'));
 }
 
 /** Projects on local browsers keep Playwright's own number, unless they have one. */

@@ -1,16 +1,15 @@
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
 import type { StartedBroker } from '../../broker/start/started-broker.ts';
 import { PoolwrightError } from '../../errors.ts';
-import type { Budget } from '../../options/schema/budget.ts';
 import { printRun, type WriteOptions, writeRun } from '../../report/publish.ts';
 
 /**
  * Ends the run: gives all browsers back, writes record and timeline, prints the summary.
  * @throws PoolwrightError `BUDGET_EXCEEDED` when the run used more than its budget
  */
-export async function finishRun(broker: StartedBroker, files: WriteOptions, budget: Budget = {}): Promise<void> {
+export async function finishRun(broker: StartedBroker, options: WriteOptions): Promise<void> {
   delete process.env[BROKER_VARIABLE];
   const record = await broker.finish();
-  const exceeded = printRun(await writeRun(record, files), budget);
+  const exceeded = printRun(await writeRun(record, options));
   if (exceeded.length > 0) throw new PoolwrightError('BUDGET_EXCEEDED', exceeded.join('\n'));
 }

@@ -16,7 +16,7 @@ import { assertNoWorkers } from '../../options/schema/workers-option.ts';
 import type { Runner } from '../../record/enums.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { finishRun } from './finish-run.ts';
-import { startRun } from './start-run.ts';
+import { runRefused, startRun } from './start-run.ts';
 import { PROJECT, SETTINGS_VARIABLE, type WorkerSettings } from './worker-settings.ts';
 
 /** Supported names of the options file. */
@@ -50,9 +50,20 @@ export interface RunnerRun {
  * @throws OptionsError, ServiceError or EmulatorError, before any browser is requested
  */
 export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
+  const { runner, root, shard } = start;
+  const directory = join(root, 'test-results', 'poolwright');
+  try {
+    return await startIn(directory, start);
+  } catch (error) {
+    await runRefused({ recordDirectory: directory, runner, shard }, error);
+    throw error;
+  }
+}
+
+/** @param directory of the record */
+async function startIn(directory: string, start: RunnerStart): Promise<RunnerRun> {
   const { runner, root, workers, shard, watches = false, expected = 0 } = start;
   const options = await optionsFromFile(root);
-  const directory = join(root, 'test-results', 'poolwright');
   const plan = leasePlan(options, process.env);
   const features = featureSettings({ ...DEFAULTS, ...options }, process.env);
   const projects = [{ ...PROJECT, plan }];
@@ -82,7 +93,7 @@ export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
   return {
     finish: async () => {
       delete process.env[SETTINGS_VARIABLE];
-      await finishRun(broker, { directory, htmlReport: null }, options.budget);
+      await finishRun(broker, { directory, htmlReport: null, budget: options.budget });
     },
   };
 }

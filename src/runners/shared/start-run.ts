@@ -4,6 +4,7 @@ import type { StartedBroker } from '../../broker/start/started-broker.ts';
 import { notify } from '../../common/text/notify.ts';
 import { aheadVariable, holdsFailures } from '../../options/environment.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
+import type { RefusedRun } from '../../record/refused-run.ts';
 
 /**
  * Starts the broker of a run, and waits until it can lease browsers.
@@ -26,11 +27,18 @@ export async function beginRun(start: BrokerStart): Promise<StartedBroker> {
   holdsFailures(process.env);
   const { broker, service } = await startBrokerWith(start);
   process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, runner: process.pid, workers: start.workers });
-  broker.ready.catch(() => {
+  broker.ready.catch(async (error: unknown) => {
     delete process.env[BROKER_VARIABLE];
+    await runRefused(start, error);
   });
   notify(greeting(service));
   return broker;
+}
+
+/** Records why a run cannot begin. Loaded when that happens: its schema takes long to load. */
+export async function runRefused(run: RefusedRun, reason: unknown): Promise<void> {
+  const { recordRefusedRun } = await import('../../record/refused-run.ts');
+  recordRefusedRun(run, reason);
 }
 
 function greeting(service: ServiceChoice): string {

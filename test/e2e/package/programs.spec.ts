@@ -4,7 +4,9 @@ import type { Consumer } from '../../support/e2e/consumer.ts';
 import { runProgram } from '../../support/e2e/examples.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { installPrograms } from '../../support/e2e/programs.ts';
+import { runCommand } from '../../support/e2e/run-command.ts';
 import { recordOf } from '../../support/e2e/runner-records.ts';
+import type { Suite } from '../../support/e2e/suite-run.ts';
 
 /** The commands that llms.txt and docs/programs.md tell a program to run, on stub browsers. */
 
@@ -75,4 +77,48 @@ test('a failure › has code, message and next step: of a command, of bad usage,
   const run = await type(consumer, 'npx playwright test -c playwright.hosted.config.ts', wrongKey);
   expect(run.code, run.output).toBe(1);
   expect((await recordOf(consumer)).failures).toEqual([failure]);
+});
+
+const OPENS = `test('opens', async ({ page }) => { await page.goto('about:blank'); });`;
+
+/** Runs that fail for a reason of ours: the reason must be in run.json. */
+const FAILED_RUNS: Record<string, { suite: Partial<Suite>; failure: { code: string; message: string } }> = {
+  'a wrong option in the config': {
+    suite: { options: `{ pol: 'x' }`, config: `outputDir: './results',`, args: ['--config=playwright.config.ts'] },
+    failure: { code: 'OPTIONS_INVALID', message: 'did you mean `pool`?' },
+  },
+  'no key in CI': {
+    suite: { env: { CI: '1', POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '' } },
+    failure: { code: 'ENVIRONMENT_MISSING', message: 'POOLWRIGHT_API_KEY is not set' },
+  },
+  'an emulator that does not start': {
+    suite: { env: { POOLWRIGHT_SERVICE: 'emulator', POOLWRIGHT_CHROMIUM: '/nowhere/chromium' } },
+    failure: { code: 'EMULATOR_NO_CHROMIUM', message: '/nowhere/chromium' },
+  },
+  'more than the budget': {
+    suite: { options: '{ budget: { sessions: 0 } }' },
+    failure: { code: 'BUDGET_EXCEEDED', message: 'sessions is limited to 0' },
+  },
+};
+
+for (const [name, { suite, failure }] of Object.entries(FAILED_RUNS)) {
+  test(`a failed run › has its reason in run.json: ${name}`, async ({ runSuite }) => {
+    const { consumer } = await runSuite({ tests: OPENS, ...suite, code: 1 });
+    const directory = suite.config === undefined ? 'test-results' : 'results';
+    const { failures } = await recordOf(consumer, `${directory}/poolwright/run.json`);
+    expect(failures).toEqual([
+      { code: failure.code, message: expect.stringContaining(failure.message), next: expect.any(String) },
+    ]);
+  });
+}
+
+test('a failed run › has its reason in run.json: a wrong option of another runner', async ({ newConsumer, service }) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    'poolwright.config.mjs': `export default { pol: 'x' };`,
+    'a.test.mjs': `import { test } from 'node:test'; test('passes', () => {});`,
+  });
+  const run = await runCommand(consumer, ['--require', 'poolwright/node-test', '--test'], service.env);
+  expect(run.code, run.output).not.toBe(0);
+  expect((await recordOf(consumer)).failures).toMatchObject([{ code: 'OPTIONS_INVALID' }]);
 });

@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { limitsFile, rememberLimits } from '../../../src/broker/ledger/known-limits.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
-import { runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suiteFiles } from '../../support/e2e/suite-run.ts';
 
 /** How many workers a run has when the user does not choose. */
@@ -85,6 +86,53 @@ test.describe('with a plan of six browsers', () => {
     await consumer.write(suiteFiles({ tests: SHOWS, config: 'workers: 5,', options: `{ workers: 'auto' }` }));
     expect(await shown([])).toEqual([6, '6 workers: the plan allows 6 browsers at once']);
   });
+});
+
+test.describe('with a plan of eight browsers', () => {
+  test.use({ serviceOptions: { concurrentBrowsers: 8 } });
+
+  /** Hosted tests pass only while three of them run at the same time. */
+  const mixed = `
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { test, expect } from '@playwright/test';
+test('runs', async ({}, { project, repeatEachIndex, config }) => {
+  console.log('WORKERS ' + config.workers);
+  if (project.name !== 'hosted') return await new Promise((resolve) => setTimeout(resolve, 3_000));
+  mkdirSync(process.env.HERE, { recursive: true });
+  writeFileSync(process.env.HERE + '/' + repeatEachIndex, '');
+  await expect.poll(() => readdirSync(process.env.HERE).length, { timeout: 25_000 }).toBeGreaterThanOrEqual(3);
+});`;
+
+  for (const { args, chosen, said } of [
+    { args: [], chosen: 8, said: '8 workers: the plan allows 8 browsers at once\n' },
+    { args: ['--shard=1/2'], chosen: 4, said: '4 workers: the plan allows 8 browsers at once, for 2 shards\n' },
+  ]) {
+    test(`workers › of local projects in a mixed config are Playwright’s own number: ${chosen} for hosted ones`, async ({
+      newConsumer,
+      service,
+    }) => {
+      const consumer = await newConsumer();
+      // The first shard has all tests of the first project, and half of those of the second.
+      const config = `projects: [
+        { name: 'hosted' },
+        { name: 'local', use: { hosted: false } },
+        { name: 'other', use: { hosted: false } },
+      ],`;
+      await consumer.write(suiteFiles({ tests: mixed, config }));
+      await rememberLimits(limitsIn(consumer, service.emulator), { concurrentBrowsers: 8, pools: new Map() });
+      const run = await runPlaywright(consumer, ['--repeat-each=4', ...args], { ...service.env, HERE: 'here' });
+      expect(run.code, run.output).toBe(0);
+      expect(run.output).toContain(`poolwright: ${said}`);
+      expect(run.output).toContain(`WORKERS ${chosen}\n`);
+      const times = (await reportedTests(consumer))
+        .filter(({ project }) => project === 'local')
+        .flatMap(({ results }) => results)
+        .map(({ startTime, duration }) => ({ from: Date.parse(startTime), to: Date.parse(startTime) + duration }));
+      expect(times.length).toBeGreaterThanOrEqual(2);
+      const atOnce = times.map(({ from }) => times.filter((each) => each.from <= from && from < each.to).length);
+      expect(Math.max(...atOnce)).toBeLessThanOrEqual(Math.max(1, Math.floor(cpus().length / 2)));
+    });
+  }
 });
 
 test.describe('with a plan that has shrunk to one browser', () => {

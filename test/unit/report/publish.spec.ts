@@ -16,6 +16,7 @@ test('writes record and timeline from figures that are computed once', async ({ 
   const run = await writeRun(TROUBLED_RUN, {
     directory: join(directory, 'deep', 'poolwright'),
     htmlReport: '../report/index.html',
+    budget: { sessions: 1, costCents: 7 },
     timeline: (computed, htmlReport) => {
       given.push(computed);
       return timeline(computed, htmlReport);
@@ -24,7 +25,12 @@ test('writes record and timeline from figures that are computed once', async ({ 
   expect(given).toHaveLength(1);
   expect(given[0]?.figures).toBe(run.figures);
   expect(run.failure).toBeNull();
-  expect(readRecord(join(directory, 'deep', 'poolwright'))).toEqual(TROUBLED_RUN);
+  const line = 'budget exceeded: sessions is limited to 1, but the run used 2 browsers';
+  const exceededBudget = { code: 'BUDGET_EXCEEDED', message: line, next: 'Use less, or raise the `budget`.' };
+  expect(readRecord(join(directory, 'deep', 'poolwright'))).toEqual({
+    ...TROUBLED_RUN,
+    failures: [...TROUBLED_RUN.failures, exceededBudget],
+  });
   expect(await readFile(run.files?.timeline ?? '', 'utf8')).toBe('timeline of ../report/index.html');
   expect(await readdir(join(directory, 'deep', 'poolwright'))).toEqual(['run.json', 'timeline.html']);
 
@@ -33,9 +39,9 @@ test('writes record and timeline from figures that are computed once', async ({ 
   process.env.GITHUB_ACTIONS = 'true';
   let exceeded: string[] = [];
   const output = await stderrOf(() => {
-    exceeded = printRun(run, { sessions: 1, costCents: 7 });
+    exceeded = printRun(run);
   });
-  expect(exceeded).toEqual(['budget exceeded: sessions is limited to 1, but the run used 2 browsers']);
+  expect(exceeded).toEqual([line]);
   expect(output).toMatch(/^\npoolwright: 6 tests on 2 hosted browsers\n/);
   expect(output).toContain('  budget exceeded: sessions is limited to 1');
   expect(output).toContain(`  timeline  ${run.files?.timeline}\n  record    ${run.files?.record}\n`);
@@ -47,7 +53,7 @@ test('reports an unwritable directory once, and still prints the summary', async
   await writeFile(join(directory, 'a-file'), '');
   const run = await writeRun(TROUBLED_RUN, { directory: join(directory, 'a-file'), htmlReport: null, timeline });
   expect(run.files).toBeNull();
-  const output = await stderrOf(() => printRun(run, {}));
+  const output = await stderrOf(() => printRun(run));
   expect(output).toMatch(/^poolwright: record and timeline could not be written: E\w+/);
   expect(output).toContain('poolwright: 6 tests on 2 hosted browsers\n');
   expect(output).not.toContain('  timeline');
@@ -61,7 +67,7 @@ test('keeps the record when the timeline cannot be written', async ({ directory 
 });
 
 test('reports a limit that cannot be checked, and does not fail for it', async ({ directory, stderrOf }) => {
-  const run = await writeRun(aRecord({}), { directory, htmlReport: null, timeline });
-  const output = await stderrOf(() => expect(printRun(run, { costCents: 1 })).toEqual([]));
+  const run = await writeRun(aRecord({}), { directory, htmlReport: null, budget: { costCents: 1 }, timeline });
+  const output = await stderrOf(() => expect(printRun(run)).toEqual([]));
   expect(output).toContain('  budget costCents: not checked');
 });

@@ -15,7 +15,7 @@ import { OptionsError } from '../../../errors.ts';
 import { leasePlan, wayOf } from '../../../options/lease-plan.ts';
 import { htmlReportFrom } from '../../../report/html-report.ts';
 import { runReporter } from '../../../report/run-reporter.ts';
-import { beginRun } from '../../shared/start-run.ts';
+import { beginRun, runRefused } from '../../shared/start-run.ts';
 import { isPlainRun } from '../config/plain-run.ts';
 import { rememberedRun, type WrappedProject, type WrappedRun } from '../config/run-registry.ts';
 import { BackgroundStart } from './background-start.ts';
@@ -74,12 +74,21 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
 }
 
 async function start(config: FullConfig, run: WrappedRun): Promise<StartedBroker> {
+  try {
+    return await startIn(recordDirectory(config), config, run);
+  } catch (error) {
+    await runRefused({ recordDirectory: recordDirectory(config), runner: 'playwright', shard: config.shard }, error);
+    throw error;
+  }
+}
+
+async function startIn(directory: string, config: FullConfig, run: WrappedRun): Promise<StartedBroker> {
   await checkWays(config, run.hosted);
   const broker = await beginRun({
     runner: 'playwright',
     options: run.options,
     directory: config.configFile ? dirname(config.configFile) : config.rootDir,
-    recordDirectory: recordDirectory(config),
+    recordDirectory: directory,
     workers: config.workers,
     workersChosen: run.workers?.why != null && run.workers.workers !== null,
     shard: config.shard,
@@ -98,10 +107,10 @@ async function finish(broker: StartedBroker, config: FullConfig): Promise<void> 
   const reporter = runReporter();
   if (!reporter) {
     const directory = recordDirectory(config);
-    const files = { directory, htmlReport: htmlReportFrom(directory, config) };
+    const { budget } = rememberedRun()?.options ?? {};
     // Only this path needs the report, which takes long to load.
     const { finishRun } = await import('../../shared/finish-run.ts');
-    return await finishRun(broker, files, rememberedRun()?.options.budget);
+    return await finishRun(broker, { directory, htmlReport: htmlReportFrom(directory, config), budget });
   }
   delete process.env[BROKER_VARIABLE];
   await reporter.take(await broker.finish());
