@@ -12,8 +12,8 @@ export interface RefusedRun extends Pick<RunRecord, 'runner' | 'shard'> {
 }
 
 /**
- * Writes the record of a run that cannot begin, with the reason, unless its broker has recorded it. Synchronous, because
- * the process may end at once. Never throws: the reason itself is reported by the caller.
+ * Writes the record of a run that cannot begin, with the reason, unless its broker has recorded it. Synchronous, as a
+ * config is. Never throws: the caller reports the reason itself.
  */
 export function recordRefusedRun({ recordDirectory, runner, shard }: RefusedRun, reason: unknown): void {
   if (recordDirectory === null || !(reason instanceof PoolwrightError)) return;

@@ -94,7 +94,9 @@ export default class PoolwrightReporter implements Reporter {
   #loaded(): Promise<RunReport> | null {
     const config = this.#config;
     if (!config) return null;
-    this.#report ??= import('./run-report.ts').then(({ RunReport }) => new RunReport(config, this.#budget, this.#startedAt));
+    this.#report ??= import('./run-report.ts').then(
+      ({ RunReport }) => new RunReport(config, this.#budget, this.#startedAt),
+    );
     return this.#report;
   }
 }

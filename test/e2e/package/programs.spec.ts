@@ -112,7 +112,10 @@ for (const [name, { suite, failure }] of Object.entries(FAILED_RUNS)) {
   });
 }
 
-test('a failed run › has its reason in run.json: a wrong option of another runner', async ({ newConsumer, service }) => {
+test('a failed run › has its reason in run.json: a wrong option of another runner', async ({
+  newConsumer,
+  service,
+}) => {
   const consumer = await newConsumer();
   await consumer.write({
     'poolwright.config.mjs': `export default { pol: 'x' };`,

@@ -11,9 +11,9 @@ export function recordRefusedConfig(config: PlaywrightTestConfig, args: readonly
 
 /** As Playwright resolves it. */
 function outputDirectory(config: PlaywrightTestConfig, args: readonly string[]): string {
-  const flag = valueOf(args, ['--output']);
+  const flag = argument(args, ['--output']);
   if (flag !== undefined) return resolve(flag);
-  const place = resolve(valueOf(args, ['--config', '-c']) ?? '');
+  const place = resolve(argument(args, ['--config', '-c']) ?? '');
   const directory = extname(place) === '' ? place : dirname(place);
   const configured = config.projects?.[0]?.outputDir ?? config.outputDir;
   if (configured !== undefined) return resolve(directory, configured);
@@ -22,7 +22,7 @@ function outputDirectory(config: PlaywrightTestConfig, args: readonly string[]):
 }
 
 /** The value of an argument: `--config x`, `--config=x`. */
-function valueOf(args: readonly string[], names: readonly string[]): string | undefined {
+function argument(args: readonly string[], names: readonly string[]): string | undefined {
   for (const [at, arg] of args.entries()) {
     if (names.includes(arg)) return args[at + 1];
     const name = names.find((each) => arg.startsWith(`${each}=`));
