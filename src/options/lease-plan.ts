@@ -1,39 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { CreateSessionRequest } from '../service/schemas/index.ts';
-import type { ContextOption } from './context-mode.ts';
 import { DEFAULTS } from './defaults.ts';
 import { aheadVariable, type Environment, variable } from './environment.ts';
 import { exposedNetwork, type SuiteAddresses } from './expose-network.ts';
-import type { IdentityOption } from './identity.ts';
+import type { ConnectionSettings, LeasePlan } from './schema/plan.ts';
 import { relayAddress } from './schema/relay-address.ts';
-import type { HostedOptions, ProjectHostedOptions, RunPoolOptions } from './schema/schema.ts';
+import type { HostedOptions, ProjectHostedOptions } from './schema/schema.ts';
 
 /** The options of a project with their defaults filled in: for the broker, and for the workers' connections. */
-
-/** Everything the broker needs to get a browser for one project. */
-export interface LeasePlan {
-  pool: string | RunPoolOptions | null;
-  fallback: 'session' | 'fail';
-  session: CreateSessionRequest;
-  reuse: 'run' | 'worker' | 'test';
-  /** ms */
-  acquireTimeout: number;
-}
-
-/** What a worker needs for its connections to the browsers of a project. */
-export interface ConnectionSettings {
-  /** Whether a browser goes from test to test. */
-  reuse: LeasePlan['reuse'];
-  metering: boolean;
-  /** Whether latency is hidden. */
-  ahead: boolean;
-  /** Which servers and files of this machine pages reach: the value of the option, with `auto` resolved. */
-  exposeNetwork: string;
-  context: ContextOption;
-  identity: IdentityOption | undefined;
-  /** Another way to the browser than CDP from this process: the name and the value of its option. Default: none. */
-  way?: { name: string; address: string } | undefined;
-}
 
 /**
  * Options of the run and of one project laid over each other; `pool: null` means: create, whatever the environment

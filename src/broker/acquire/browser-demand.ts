@@ -1,4 +1,4 @@
-import type { LeasePlan } from '../../options/lease-plan.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
 import type { RemainingParams } from '../rpc/messages/protocol.ts';
 import type { WorkerRequest } from './worker-request.ts';
 

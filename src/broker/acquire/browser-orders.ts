@@ -1,7 +1,7 @@
 import type { Clock } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { OptionsError, ServiceError } from '../../errors.ts';
-import type { LeasePlan } from '../../options/lease-plan.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
 import { isAmbiguous, type RetryInfo } from '../../service/index.ts';
 import type { BrowserService } from '../browsers/browser-service.ts';
 import { type HeldBrowser, heldBrowser, type WorkerSlot } from '../browsers/held-browser.ts';

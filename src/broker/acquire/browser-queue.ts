@@ -1,5 +1,6 @@
 import type { Clock } from '../../common/clock.ts';
-import { type LeasePlan, planKey } from '../../options/lease-plan.ts';
+import { planKey } from '../../options/lease-plan.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
 import type { EndReason } from '../../record/enums.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
 import type { HeldBrowser, Holder } from '../browsers/held-browser.ts';

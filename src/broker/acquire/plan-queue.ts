@@ -1,5 +1,5 @@
 import type { Clock } from '../../common/clock.ts';
-import type { LeasePlan } from '../../options/lease-plan.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
 import { type HeldBrowser, type Holder, isFresh, leaseTo, type WorkerSlot } from '../browsers/held-browser.ts';
 import { BrowserDemand, type ProjectDemand } from './browser-demand.ts';
 import { type IdleActions, IdleBrowsers } from './idle-browsers.ts';

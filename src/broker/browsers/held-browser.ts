@@ -1,6 +1,6 @@
 import { identityOf } from '../../common/browser-identity.ts';
 import type { Timer } from '../../common/clock.ts';
-import type { LeasePlan } from '../../options/lease-plan.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
 import { recordedMs } from '../../record/bounds.ts';
 import type { EndReason } from '../../record/enums.ts';
 import type { SessionRecord } from '../../record/run-record.ts';

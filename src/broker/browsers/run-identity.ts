@@ -1,4 +1,4 @@
-import type { LeasePlan } from '../../options/lease-plan.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
 import type { WorkerSlot } from './held-browser.ts';
 import { sessionNote } from './session-note.ts';
 

@@ -1,5 +1,5 @@
 import { OptionsError } from '../../errors.ts';
-import type { LeasePlan } from '../../options/lease-plan.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
 import type { Holder } from '../browsers/held-browser.ts';
 import type { HostedProject } from '../rpc/messages/protocol.ts';
 

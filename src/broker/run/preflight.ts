@@ -1,4 +1,4 @@
-import type { LeasePlan } from '../../options/lease-plan.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
 import type { CallOptions, ServiceClient } from '../../service/index.ts';
 import type { AccountBalance, AccountBilling, Pool } from '../../service/schemas/index.ts';
 

@@ -1,4 +1,4 @@
-import type { LeasePlan } from '../../options/lease-plan.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import type { Pool } from '../../service/schemas/index.ts';
 import type { PoolDirectory } from '../pools/pool-directory.ts';

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { debugEnabled } from '../../common/debug.ts';
 import { OptionsError } from '../../errors.ts';
-import type { LeasePlan, MergedOptions } from '../../options/lease-plan.ts';
+import type { MergedOptions } from '../../options/lease-plan.ts';
 import { projectDirectory } from '../../options/project-directory.ts';
 import { resolveService, type ServiceChoice } from '../../options/resolve-service.ts';
 import { earlierAttempts, newRunId } from '../../options/run-id.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
 import type { BrokerConfig } from '../config/config.ts';
 import { limitsFile } from '../ledger/known-limits.ts';
 import { makeSocketAddress } from '../rpc/socket-address.ts';

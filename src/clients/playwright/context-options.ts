@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../../common/url/loopback.ts';
 import { parsedUrl } from '../../common/url/parsed-url.ts';
 import { OptionsError } from '../../errors.ts';
 import { parseExposure } from '../../options/expose-network.ts';
-import type { ConnectionSettings } from '../../options/lease-plan.ts';
+import type { ConnectionSettings } from '../../options/schema/plan.ts';
 
 /** Adapts the options of `newContext` to a hosted browser. */
 

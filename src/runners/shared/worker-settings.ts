@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import { OptionsError } from '../../errors.ts';
+import { connectionSchema } from '../../options/schema/plan.ts';
 import { type Runner, runners } from '../../record/enums.ts';
 
 /** Settings for the processes that run tests. They contain no secrets, because any of these processes can read them. */
@@ -12,17 +13,7 @@ const workerSettings = v.object({
   /** Directory of `run.json`, and of what features keep. */
   directory: v.string(),
   features: v.record(v.string(), v.union([v.string(), v.boolean()])),
-  connection: v.object({
-    reuse: v.picklist(['run', 'worker', 'test']),
-    metering: v.boolean(),
-    ahead: v.boolean(),
-    exposeNetwork: v.string(),
-    context: v.union([
-      v.picklist(['auto', 'isolated', 'persistent']),
-      v.object({ mode: v.literal('persistent'), clear: v.optional(v.boolean()) }),
-    ]),
-    identity: v.optional(v.picklist(['keep', 'override'])),
-  }),
+  connection: connectionSchema,
 });
 
 export type WorkerSettings = v.InferOutput<typeof workerSettings>;

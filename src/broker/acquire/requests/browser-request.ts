@@ -2,7 +2,7 @@ import type { Clock } from '../../../common/clock.ts';
 import { pause } from '../../../common/pause.ts';
 import { LeaseError, PoolwrightError, type ServiceError } from '../../../errors.ts';
 import { hasOwnState } from '../../../options/context-mode.ts';
-import type { LeasePlan } from '../../../options/lease-plan.ts';
+import type { LeasePlan } from '../../../options/schema/plan.ts';
 import { LIMITS } from '../../../service/limits.ts';
 import { runningSessions } from '../../../service/running-sessions.ts';
 import type { Pool, Session } from '../../../service/schemas/index.ts';

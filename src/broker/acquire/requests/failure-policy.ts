@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../errors.ts';
-import type { LeasePlan } from '../../../options/lease-plan.ts';
+import type { LeasePlan } from '../../../options/schema/plan.ts';
 import { isAmbiguous, nextDelay, type RetryCase, retryCase, retryRule } from '../../../service/index.ts';
 
 /** The next step after the service provides no browser: section 7 of the service document, decided in one place. */

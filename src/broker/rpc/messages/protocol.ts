@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { browserIdentity } from '../../../common/browser-identity-schema.ts';
-import type { RunPoolOptions } from '../../../options/schema/schema.ts';
+import { leasePlanSchema } from '../../../options/schema/plan.ts';
 import type { TestUsage } from '../../../record/test-usage.ts';
-import type { CreateSessionRequest } from '../../../service/schemas/index.ts';
 import { sessionTypes } from '../../../service/session-types.ts';
 import { type Calls, type CallTable, nothing, roles } from '../call-table.ts';
 import type { SerializedError } from './serialized-error.ts';
@@ -20,22 +19,13 @@ const count = v.pipe(integer, v.minValue(0));
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null;
 
-/** What is sent to the service is checked where users write it, and by the service's client before it sends it. */
-const leasePlanMessage = v.object({
-  pool: v.nullable(v.union([v.string(), v.object({ create: v.custom<RunPoolOptions['create']>(isObject) })])),
-  fallback: v.picklist(['session', 'fail']),
-  session: v.custom<CreateSessionRequest>(isObject),
-  reuse: v.picklist(['run', 'worker', 'test']),
-  acquireTimeout: positive,
-});
-
 /** A project on hosted browsers and its requirements. */
 export const hostedProject = v.object({
   /** Unique within the run; project names may repeat. */
   id: v.string(),
   /** For notes and records. */
   name: v.string(),
-  plan: leasePlanMessage,
+  plan: leasePlanSchema,
 });
 
 /** First message of every connection. */

@@ -7,7 +7,7 @@ import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { LeaseError } from '../../../errors.ts';
 import type { ContextMode } from '../../../options/context-mode.ts';
 import { parseExposure } from '../../../options/expose-network.ts';
-import type { ConnectionSettings } from '../../../options/lease-plan.ts';
+import type { ConnectionSettings } from '../../../options/schema/plan.ts';
 import { redactText } from '../../../redact.ts';
 import type { Open } from '../../../relay/protocol.ts';
 import { issueRelayToken, RELAY_SECRET } from '../../../relay/relay-token.ts';

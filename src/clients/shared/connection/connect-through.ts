@@ -14,7 +14,7 @@ import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { LeaseError } from '../../../errors.ts';
 import { type ContextMode, contextMode } from '../../../options/context-mode.ts';
 import { type Exposure, parseExposure } from '../../../options/expose-network.ts';
-import type { ConnectionSettings } from '../../../options/lease-plan.ts';
+import type { ConnectionSettings } from '../../../options/schema/plan.ts';
 import { redactText } from '../../../redact.ts';
 import { followConnection, type HealthCheck } from './connection-lifetime.ts';
 import type { ConnectionEvents, LeasedConnection, RecordedConnection } from './leased-connection.ts';

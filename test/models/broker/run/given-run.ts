@@ -1,4 +1,4 @@
-import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
+import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 
 /** A test and the results of its attempts. */
 export interface GivenTest {

@@ -3,7 +3,7 @@ import { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import type { Log } from '../../../../src/broker/log/log.ts';
 import { PoolDirectory } from '../../../../src/broker/pools/pool-directory.ts';
 import { createLeasing, type LeasingOptions } from '../../../../src/broker/run/leasing.ts';
-import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
+import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 import { RunRecorder } from '../../../../src/record/run-recorder.ts';
 
 /** The parts that the broker needs besides a service, for tests. */

@@ -1,6 +1,6 @@
 import type { AcquiredBrowser } from '../../../../src/broker/browsers/acquired-browser.ts';
 import { type HeldBrowser, heldBrowser } from '../../../../src/broker/browsers/held-browser.ts';
-import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
+import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 import { planOf } from './broker-parts.ts';
 import type { FakeClock } from './fake-clock.ts';
 

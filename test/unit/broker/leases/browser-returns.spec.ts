@@ -4,7 +4,7 @@ import { type HeldBrowser, leaseTo, markEnding } from '../../../../src/broker/br
 import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
 import { Projects } from '../../../../src/broker/leases/projects.ts';
 import { LeaseService } from '../../../../src/broker/run/lease-service.ts';
-import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
+import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 import { memoryRecorder, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { freshBrowser } from '../../../support/unit/broker/held-parts.ts';

@@ -5,7 +5,7 @@ import { parseNote } from '../../../../src/broker/browsers/session-note.ts';
 import type { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import { PrefetchCancelled } from '../../../../src/broker/rpc/messages/refusals.ts';
 import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
-import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
+import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
 import { leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';

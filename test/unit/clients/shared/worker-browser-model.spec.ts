@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import { WorkerBrowser } from '../../../../src/clients/shared/worker-browser.ts';
-import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
+import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { before, ScriptedParts, type Session } from './worker-parts.ts';
 

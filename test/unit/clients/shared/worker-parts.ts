@@ -3,7 +3,7 @@ import type { LeasedConnection } from '../../../../src/clients/shared/connection
 import type { Loss } from '../../../../src/clients/shared/connection/loss.ts';
 import type { WorkerBroker, WorkerBrowserOptions } from '../../../../src/clients/shared/worker-browser.ts';
 import { LeaseError } from '../../../../src/errors.ts';
-import type { LeasePlan } from '../../../../src/options/lease-plan.ts';
+import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 
 /** The broker and the connections of one worker, which act only when the test tells them to. */
