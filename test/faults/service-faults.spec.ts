@@ -21,15 +21,6 @@ const RELEASE = { method: 'POST', path: '/v1/browser/pools/*/release' } as const
 
 const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`);
 
-async function addFaults({ emulator }: TestService, faults: FaultRule[]): Promise<void> {
-  const response = await fetch(`${emulator.baseURL}/__emulator/faults`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${emulator.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ faults }),
-  });
-  if (!response.ok) throw new Error(await response.text());
-}
-
 async function record(consumer: Consumer) {
   return JSON.parse(await consumer.read('test-results/poolwright/run.json'));
 }
@@ -54,10 +45,7 @@ test.describe('giving a browser back when the call', () => {
     test(`${name}: of a session, and of a pool's browser`, async ({ newConsumer, service }) => {
       await service.client.createPool({ name: 'e2e', size: 1 });
       const calls = [STOP, RELEASE];
-      await addFaults(
-        service,
-        calls.flatMap((match) => effects.map((effect) => ({ match, effect, count: 1 }))),
-      );
+      await service.addFaults(calls.flatMap((match) => effects.map((effect) => ({ match, effect, count: 1 }))));
       const consumer = await newConsumer();
       const projects = `projects: [
         { name: 'session' },
@@ -76,14 +64,14 @@ test.describe('giving a browser back when the call', () => {
     newConsumer,
     service,
   }) => {
-    await addFaults(service, [{ id: 'no-stop', match: STOP, effect: { status: 500 } }]);
+    await service.addFaults([{ id: 'no-stop', match: STOP, effect: { status: 500 } }]);
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
     const run = await runPlaywright(consumer, [], service.env);
     const [left] = await service.running();
     expect(run.output).toContain(`NOT CONFIRMED ENDED: session ${left}`);
     expect((await record(consumer)).sessions).toMatchObject([{ sessionId: left, endConfirmed: false }]);
-    await addFaults(service, [{ id: 'no-stop', match: { path: '/v1/nothing' }, effect: { status: 500 } }]);
+    await service.addFaults([{ id: 'no-stop', match: { path: '/v1/nothing' }, effect: { status: 500 } }]);
     const swept = await poolwright(['sweep', '--json'], service.env, consumer.directory);
     expect(JSON.parse(swept.stdout).stopped).toMatchObject([{ sessionId: left }]);
     expect(await service.running()).toEqual([]);
@@ -95,7 +83,7 @@ test.describe('acquiring', () => {
     newConsumer,
     service,
   }) => {
-    await addFaults(service, [{ match: CREATE, effect: { loseAnswer: true }, count: 1 }]);
+    await service.addFaults([{ match: CREATE, effect: { loseAnswer: true }, count: 1 }]);
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
     const run = await runPlaywright(consumer, [], service.env);
@@ -105,7 +93,7 @@ test.describe('acquiring', () => {
   });
 
   test('a created browser that cannot be reached is given back and replaced', async ({ newConsumer, service }) => {
-    await addFaults(service, [{ match: { path: '/cdp/*' }, effect: { status: 500 }, count: 1 }]);
+    await service.addFaults([{ match: { path: '/cdp/*' }, effect: { status: 500 }, count: 1 }]);
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
     const run = await runPlaywright(consumer, [], service.env);
@@ -121,7 +109,7 @@ test.describe('acquiring', () => {
   }) => {
     const busy = { error: 'No eligible node found', code: 'browser_capacity_unavailable' };
     const refused = { status: 503, body: busy, headers: { 'Retry-After': '2' } };
-    await addFaults(service, [{ id: 'busy', match: CREATE, effect: refused }]);
+    await service.addFaults([{ id: 'busy', match: CREATE, effect: refused }]);
     const consumer = await newConsumer();
     await consumer.write({
       'playwright.config.ts': wrappedConfig(),
@@ -132,7 +120,7 @@ test.describe('acquiring', () => {
     await run.printed(
       /without a browser for 3 s: waiting for the service to start one \(the service responded with \d+, asking again\)/,
     );
-    await addFaults(service, [
+    await service.addFaults([
       { id: 'busy', match: CREATE, effect: { status: 429, body: '<html>Slow down</html>' }, count: 1 },
     ]);
     expect((await run.exit).code, run.output()).toBe(0);
@@ -151,7 +139,7 @@ test.describe('acquiring', () => {
     newConsumer,
     service,
   }) => {
-    await addFaults(service, [{ match: CREATE, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
+    await service.addFaults([{ match: CREATE, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
     const consumer = await newConsumer();
     await consumer.write({
       'playwright.config.ts': wrappedConfig(),
@@ -203,7 +191,7 @@ test('a connection that breaks mid-test: the error names it, and the session doe
 
 test('ends the browser of a killed run even though its output has no reader', async ({ newConsumer, service }) => {
   // The broker prints a notice after 3 s of waiting for an end.
-  await addFaults(service, [{ match: STOP, effect: { status: 500 }, count: 5 }]);
+  await service.addFaults([{ match: STOP, effect: { status: 500 }, count: 5 }]);
   const consumer = await newConsumer();
   await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
   const run = startPlaywright(consumer, [], service.env);
@@ -237,7 +225,7 @@ test.describe('leaves nothing when the run is killed while it waits for a browse
     for (const [what, rule] of Object.entries({ create: CREATE, acquire: ACQUIRE })) {
       test(`by ${name} during a slow ${what}${what === brief ? '' : ' @slow'}`, async ({ newConsumer, service }) => {
         const options = what === 'acquire' ? `{ pool: { create: { size: 1 } } }` : '{}';
-        await addFaults(service, [{ match: rule, effect: { delayMs: 3_000 } }]);
+        await service.addFaults([{ match: rule, effect: { delayMs: 3_000 } }]);
         const consumer = await newConsumer();
         await consumer.write({ 'playwright.config.ts': wrappedConfig(options), 'tests/a.spec.ts': STAYS_A_WHILE });
         const run = startPlaywright(consumer, [], service.env);

@@ -2,7 +2,8 @@ import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
 import { type BrokerStart, startBrokerWith } from '../../broker/start/start.ts';
 import type { StartedBroker } from '../../broker/start/started-broker.ts';
 import { notify } from '../../common/text/notify.ts';
-import { aheadVariable, holdsFailures } from '../../options/environment.ts';
+import { featureSettings } from '../../features/list.ts';
+import { aheadVariable } from '../../options/environment.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
 import type { RefusedRun } from '../../record/refused-run.ts';
 
@@ -22,9 +23,9 @@ export async function startRun(start: BrokerStart): Promise<StartedBroker> {
  * @throws OptionsError for invalid options or environment variables
  */
 export async function beginRun(start: BrokerStart): Promise<StartedBroker> {
-  // Only workers use these variables. Check them before they start.
+  // Only workers use the variables of these. Check them before they start.
   aheadVariable(process.env);
-  holdsFailures(process.env);
+  featureSettings(start.options, process.env);
   const { broker, service } = await startBrokerWith(start);
   process.env[BROKER_VARIABLE] = JSON.stringify({ ...broker.address, runner: process.pid, workers: start.workers });
   broker.ready.catch(async (error: unknown) => {
