@@ -55,10 +55,12 @@ export class BrowserDemand {
     return this.#reuse === 'run' ? { used: needed, fresh: needed } : { used: 0, fresh: needed };
   }
 
-  /** Whether no test is left for the worker of this slot: others run all remaining ones. False if they are unknown. */
-  hasNoTestsFor(slot: number): boolean {
-    const isDone = ({ groups, running }: ProjectDemand) => groups === 0 && running.every((each) => each.slot !== slot);
-    return this.#projects?.every(isDone) ?? false;
+  /**
+   * Whether the worker of this slot runs no group of tests: none is left for it, or a lock (Playwright's `lock`) holds
+   * it back. False if the tests are unknown.
+   */
+  runsNoGroup(slot: number): boolean {
+    return this.#projects?.every(({ running }) => running.every((each) => each.slot !== slot)) ?? false;
   }
 
   /**

@@ -127,7 +127,7 @@ export class BrowserQueue {
    * the service has none. One worker after the other is asked.
    */
   isWanted(held: HeldBrowser, idleMs: number): boolean {
-    const isIdle = idleMs >= IDLE_MS || this.of(held.plan).hasNoTestsFor(held.slot.index);
+    const isIdle = idleMs >= IDLE_MS || this.of(held.plan).runsNoGroup(held.slot.index);
     const now = this.#options.clock.now();
     if (!isIdle || now - this.#askedBackAt < RETURN_MS || !this.all.some(({ starves }) => starves)) return false;
     this.#askedBackAt = now;

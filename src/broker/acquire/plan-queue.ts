@@ -78,9 +78,9 @@ export class PlanQueue {
     return this.#waiters.inNeed.length;
   }
 
-  /** See {@link BrowserDemand.hasNoTestsFor}. */
-  hasNoTestsFor(slot: number): boolean {
-    return this.#demand.hasNoTestsFor(slot);
+  /** See {@link BrowserDemand.runsNoGroup}. */
+  runsNoGroup(slot: number): boolean {
+    return this.#demand.runsNoGroup(slot);
   }
 
   /** The longest waiting worker: how long it waits, in ms, and for what; null if no worker waits. */

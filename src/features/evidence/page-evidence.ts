@@ -97,7 +97,7 @@ async function saveHtml({ page, directory, name, redact }: PageSource, onCut: ()
 }
 
 async function textsOf({ page, lines, redact }: PageSource): Promise<Pick<PageEvidence, 'address' | 'console'>> {
-  const given = [page.url(), ...lines.flatMap(({ text, from }) => [text, from])];
+  const given = [addressOf(page), ...lines.flatMap(({ text, from }) => [text, from])];
   const masked = (await redact(given)).map((text, n) =>
     cut(text, (given[n]?.length ?? 0) >= MAX_TEXT + SPARE, MAX_TEXT),
   );
@@ -108,4 +108,13 @@ async function textsOf({ page, lines, redact }: PageSource): Promise<Pick<PageEv
     from: masked[2 * n + 2] ?? '',
   }));
   return { address: masked[0] ?? '', console };
+}
+
+/** Puppeteer 22 has no frames of a page whose browser was lost, and its `url()` throws. */
+function addressOf(page: Page): string {
+  try {
+    return page.url();
+  } catch {
+    return page.target().url();
+  }
 }

@@ -45,7 +45,14 @@ type Config<T, W> = PlaywrightTestConfig<T, W & HostedUse>;
 type Use = NonNullable<PlaywrightTestConfig['use']> &
   HostedUse &
   Partial<PlaywrightTestOptions & PlaywrightWorkerOptions>;
-type Project = { name?: string; use?: Use; dependencies?: string[]; teardown?: string; workers?: number | string };
+interface Project {
+  name?: string;
+  use?: Use;
+  dependencies?: string[];
+  teardown?: string;
+  default?: boolean;
+  workers?: number | string;
+}
 type Given<K extends keyof PlaywrightTestOptions> = Pick<PlaywrightTestOptions, K>;
 type Provide = (value: unknown) => Promise<void>;
 

@@ -98,7 +98,7 @@ async function startIn(directory: string, config: FullConfig, run: WrappedRun): 
   // Unless a flag overrides it, such as --debug.
   const { workers, why = null } = run.workers ?? {};
   if (why !== null && (workers ?? config.workers) === config.workers) notify(why);
-  const ineffective = ineffectiveLaunchOptions(config.projects);
+  const ineffective = ineffectiveLaunchOptions(config.projects, process.argv);
   if (ineffective !== null) notify(ineffective);
   return broker;
 }

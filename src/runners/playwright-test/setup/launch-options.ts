@@ -11,11 +11,13 @@ export function asksForWindow(projects: readonly Project[], selected: ReadonlySe
 }
 
 /**
- * Names the launch options that hosted projects set without effect, because a hosted browser is already launched. Null
- * if they set none.
+ * Names the launch options that hosted projects set without effect, because a hosted browser is already launched, and
+ * `--debug=cli`: Playwright pauses the first context that it sees, which is the hosted browser's own one and not that
+ * of the test. Null if there are none.
+ * @param args of this process
  */
-export function ineffectiveLaunchOptions(projects: readonly Project[]): string | null {
-  const options = new Set<string>();
+export function ineffectiveLaunchOptions(projects: readonly Project[], args: readonly string[]): string | null {
+  const options = new Set(/ --debug[= ]cli\b/.test(args.join(' ')) ? ['--debug=cli'] : []);
   const names = new Set<string>();
   for (const { name, use } of projects) {
     if (!('hosted' in use) || use.hosted === false) continue;

@@ -1,6 +1,9 @@
 import type { FullConfig } from '@playwright/test';
 
-type Project = Pick<FullConfig['projects'][number], 'name' | 'dependencies' | 'teardown'>;
+type Project = Pick<FullConfig['projects'][number], 'name' | 'dependencies' | 'teardown'> & {
+  /** Of a config: false for a project that runs only if the command line names it. */
+  default?: boolean | undefined;
+};
 
 /** The projects of a config, as the user wrote it or as Playwright resolved it. */
 interface Projects {
@@ -39,7 +42,7 @@ function namedBy(projects: readonly Project[], args: readonly string[]): string[
     if (inline !== undefined) patterns.push(inline);
     for (const each of rest.slice(0, end < 0 ? rest.length : end)) patterns.push(each);
   }
-  if (patterns.length === 0) return names;
+  if (patterns.length === 0) return projects.filter((each) => each.default !== false).map(({ name }) => name);
   const isNamed = patterns.map((pattern) => {
     const parts = pattern.toLowerCase().split('*');
     const expression = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*');
@@ -53,6 +56,7 @@ interface ConfigProject {
   name?: string | undefined;
   dependencies?: string[] | undefined;
   teardown?: string | undefined;
+  default?: boolean | undefined;
   isLocal: boolean;
 }
 

@@ -75,7 +75,8 @@ test.describe('at a limit of one browser', () => {
 
   test('asks a worker without a test for its browser, and nobody else for the next 5 s', async ({ broker }) => {
     const { clock, connect, leases, until } = broker;
-    leases.remaining(told({ p1: { running: [runs(1, false)] } }));
+    // The waiting group may be held back by a lock.
+    leases.remaining(told({ p1: { waiting: 1, groups: 1, running: [runs(1, false)] } }));
     const [a, b] = [await connect(), await connect()];
     const { sessionId } = await until(a.lease(lease));
     expect(await until(a.isWanted({ idleMs: 1_000 }))).toBe(false);
@@ -93,7 +94,6 @@ test.describe('at a limit of one browser', () => {
 
   for (const [why, remaining] of [
     ['runs a group', told({ p1: { waiting: 1, running: [runs(0, true), runs(1, false)] } })],
-    ['may get the next group', told({ p1: { waiting: 1, groups: 1, running: [runs(1, false)] } })],
     ['may have tests that are unknown', null],
   ] as const) {
     test(`leaves a worker that ${why} its browser for 30 s without a test`, async ({ broker }) => {

@@ -7,13 +7,14 @@ import {
 const project = (name: string, use: object) => ({ name, use }) as FullConfig['projects'][number];
 
 test('lists the launch options of hosted projects once, and how to use them', () => {
-  const note = ineffectiveLaunchOptions([
+  const projects = [
     project('us', { hosted: {}, headless: false, channel: 'msedge' }),
     project('de', { hosted: {}, headless: false, launchOptions: { slowMo: 50, args: undefined } }),
     project('quiet', { hosted: {}, headless: true, launchOptions: {} }),
     project('local', { hosted: false, launchOptions: { devtools: true } }),
     project('unwrapped', { channel: 'chrome' }),
-  ]);
+  ];
+  const note = ineffectiveLaunchOptions(projects, ['node', 'cli.js', 'test']);
   expect(note).toBe(
     'no effect on hosted browsers ("us", "de"): channel, launchOptions.slowMo. ' +
       "To use Playwright's own browsers, set POOLWRIGHT_SERVICE=local",
@@ -21,13 +22,19 @@ test('lists the launch options of hosted projects once, and how to use them', ()
 });
 
 test('prints nothing without launch options', () => {
-  expect(ineffectiveLaunchOptions([project('', { hosted: {}, headless: false, viewport: null })])).toBe(null);
+  expect(ineffectiveLaunchOptions([project('', { hosted: {}, headless: false, viewport: null })], ['--debug'])).toBe(
+    null,
+  );
 });
 
 test('names no project when the config has none', () => {
-  expect(ineffectiveLaunchOptions([project('', { hosted: {}, channel: 'chrome' })])).toMatch(
-    /^no effect on hosted browsers: channel\. /,
-  );
+  const projects = [project('', { hosted: {}, channel: 'chrome' })];
+  expect(ineffectiveLaunchOptions(projects, [])).toMatch(/^no effect on hosted browsers: channel\. /);
+  for (const args of [
+    ['test', '--debug=cli'],
+    ['test', '--debug', 'cli'],
+  ])
+    expect(ineffectiveLaunchOptions(projects, args)).toMatch(/^no effect on hosted browsers: --debug=cli, channel\. /);
 });
 
 test('a window is asked for by a selected hosted project only', () => {

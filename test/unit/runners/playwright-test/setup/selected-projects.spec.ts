@@ -1,6 +1,6 @@
 import type { FullConfig } from '@playwright/test';
 import { expect, test } from '@playwright/test';
-import { selectedProjects } from '../../../../../src/runners/playwright-test/setup/selected-projects.ts';
+import { selectedProjects, selectionOf } from '../../../../../src/runners/playwright-test/setup/selected-projects.ts';
 
 /** The projects that a run may run. If none of them uses hosted browsers, the service is not called. */
 
@@ -39,4 +39,14 @@ for (const { args, names } of cases) {
 test('trusts Playwright when it lists the projects itself', () => {
   const selected = selectedProjects(config(['Mobile Chrome']), ['--project=webkit']);
   expect([...selected].sort()).toEqual(['Mobile Chrome', 'login', 'logout']);
+});
+
+test('leaves out a project of a config that runs only if it is named', () => {
+  const projects = [
+    { name: 'usual', isLocal: false },
+    { name: 'slow', isLocal: false, default: false },
+    { name: 'local', isLocal: true, default: false },
+  ];
+  expect(selectionOf(projects, ['test'])).toEqual({ hosted: new Set(['usual']), hasLocal: false });
+  expect(selectionOf(projects, ['test', '--project=slow'])).toEqual({ hosted: new Set(['slow']), hasLocal: false });
 });
