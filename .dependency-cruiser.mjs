@@ -77,7 +77,7 @@ const FLOORS = {
   ],
   record: [
     ...['bounds', 'fields', 'enums', 'run-record', 'attachment', 'record-file', 'session-record', 'test-record'],
-    ...['failures', 'refused-run', 'figures', 'read-records', 'test-usage', 'run-recorder', 'shards'],
+    ...['failures', 'figures', 'read-records', 'test-usage', 'run-recorder', 'shards'],
   ],
   watch: ['messages', 'runs', 'page', 'server'],
   features: ['feature', 'evidence', 'film', 'hold', 'watch', 'list'],

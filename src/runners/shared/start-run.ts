@@ -5,7 +5,7 @@ import { notify } from '../../common/text/notify.ts';
 import { featureSettings } from '../../features/list.ts';
 import { aheadVariable } from '../../options/environment.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
-import type { RefusedRun } from '../../record/refused-run.ts';
+import type { RefusedRun } from './refused-run.ts';
 
 /**
  * Starts the broker of a run, and waits until it can lease browsers.
@@ -38,7 +38,7 @@ export async function beginRun(start: BrokerStart): Promise<StartedBroker> {
 
 /** Records why a run cannot begin. Loaded when that happens: its schema takes long to load. */
 export async function runRefused(run: RefusedRun, reason: unknown): Promise<void> {
-  const { recordRefusedRun } = await import('../../record/refused-run.ts');
+  const { recordRefusedRun } = await import('./refused-run.ts');
   recordRefusedRun(run, reason);
 }
 

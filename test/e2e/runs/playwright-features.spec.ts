@@ -72,7 +72,7 @@ test.describe('where no page matters', () => {
   });
 });
 
-test('--debug=cli › does not pause a test on a hosted browser, and the output says so', async ({ runSuite }) => {
+test('--debug=cli › does not pause a test on a hosted browser, and the run prints that', async ({ runSuite }) => {
   const run = await runSuite({
     tests: `test('goes on', async ({ page }) => {
       await page.setContent('<button>go</button>');

@@ -1,7 +1,7 @@
 import { dirname, extname, join, resolve } from 'node:path';
 import type { PlaywrightTestConfig } from '@playwright/test';
 import { up as nearestPackage } from 'empathic/package';
-import { recordRefusedRun } from '../../../record/refused-run.ts';
+import { recordRefusedRun } from '../../shared/refused-run.ts';
 
 /** Records why a config was rejected, where its run would have its record. @param args of the runner's process */
 export function recordRefusedConfig(config: PlaywrightTestConfig, args: readonly string[], reason: unknown): void {

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PoolwrightError } from '../errors.ts';
-import { failureOf } from './failures.ts';
-import { readRecord, recordText } from './record-file.ts';
-import type { RunRecord } from './run-record.ts';
+import { PoolwrightError } from '../../errors.ts';
+import { failureOf } from '../../record/failures.ts';
+import { readRecord, recordText } from '../../record/record-file.ts';
+import type { RunRecord } from '../../record/run-record.ts';
 
 /** A run that cannot begin. */
 export interface RefusedRun extends Pick<RunRecord, 'runner' | 'shard'> {
