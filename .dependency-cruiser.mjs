@@ -14,7 +14,7 @@ const MAY_IMPORT = {
   options: ['service', ...BASE],
   record: BASE,
   // Browsers that are not the service's.
-  providers: ['options', 'service', ...BASE],
+  providers: ['record', 'options', 'service', ...BASE],
   broker: ['providers', 'record', 'options', 'service', ...BASE],
   cdp: BASE,
   // Optional parts of a run: what they plug into imports only their list.

@@ -10,6 +10,7 @@ const publicEntries = {
   client: 'src/service/index.ts',
   emulator: 'src/emulator/index.ts',
   reporter: 'src/report/index.ts',
+  provider: 'src/providers/index.ts',
   puppeteer: 'src/clients/puppeteer/index.ts',
   mocha: 'src/runners/mocha/index.ts',
   'node-test': 'src/runners/node-test/index.ts',

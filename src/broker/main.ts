@@ -19,6 +19,10 @@ import { type RunService, startService } from './run/run-service.ts';
  */
 process.title = 'poolwright broker';
 
+/** For the parent. The output of a provider's file goes to the terminal. */
+const writeToParent = process.stdout.write.bind(process.stdout);
+process.stdout.write = process.stderr.write.bind(process.stderr);
+
 /** Loaded while the parent may not have sent its line yet. */
 const load = () => import('./server/run-broker.ts');
 type Run = Awaited<ReturnType<typeof load>>;
@@ -88,7 +92,7 @@ function refuse(error: unknown): void {
 }
 
 function reply(ready: BrokerReady): void {
-  process.stdout.write(`${JSON.stringify(ready)}\n`);
+  writeToParent(`${JSON.stringify(ready)}\n`);
 }
 
 main().then(

@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import { OptionsError } from '../errors.ts';
 import { variable } from '../options/environment.ts';
-import { hostedService } from '../options/resolve-service.ts';
+import { hostedService, ownBrowsers, serviceName } from '../options/resolve-service.ts';
+import type { OwnBrowsers } from '../providers/open-provider.ts';
 import { ServiceClient } from '../service/index.ts';
 
 const VARIABLES = ['POOLWRIGHT_BASE_URL', 'POOLWRIGHT_API_KEY'] as const;
@@ -13,6 +15,12 @@ export function serviceOfShell(): ReturnType<typeof hostedService> {
   const exports = missing.map((name) => `${name}=${name === 'POOLWRIGHT_BASE_URL' ? 'https://…' : '…'}`).join(' ');
   const are = missing.length > 1 ? 'are' : 'is';
   throw new OptionsError(first, `${missing.join(' and ')} ${are} not set: export ${exports}`, 'ENVIRONMENT_MISSING');
+}
+
+/** The user's own browsers that the environment names; null: it names a service. @throws OptionsError */
+export function ownBrowsersOfShell(): OwnBrowsers | null {
+  const own = serviceName({}, process.env) === 'auto' ? ownBrowsers({}, process.env) : null;
+  return own?.kind === 'provider' ? { ...own, file: resolve(own.file) } : own;
 }
 
 /**

@@ -1,4 +1,8 @@
+import { createRequire } from 'node:module';
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { constants, Script } from 'node:vm';
+import { OptionsError } from '../errors.ts';
 
 const load: (url: string) => Promise<Record<string, unknown>> = new Script('(url) => import(url)', {
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
@@ -10,6 +14,34 @@ const load: (url: string) => Promise<Record<string, unknown>> = new Script('(url
  */
 export async function importModule(url: URL): Promise<Record<string, unknown>> {
   return await load(url.href);
+}
+
+/**
+ * Loads a file of the user's outside of Playwright, whose loader is not public. TypeScript is for Node, where it knows
+ * it (22.18 and later), else for `jiti`, if the user's package has it.
+ */
+export async function importFile(path: string): Promise<Record<string, unknown>> {
+  const isForNode = !/\.[cm]?ts$/.test(path) || ('typescript' in process.features && process.features.typescript);
+  if (isForNode) return await importModule(pathToFileURL(path));
+  const jiti = jitiFor(path);
+  if (jiti) return await jiti.import(path);
+  throw new OptionsError(
+    basename(path),
+    `Node ${process.versions.node} cannot load TypeScript. Run \`npm install --save-dev jiti\`, use Node 22.18 or later, or rename the file to .mjs`,
+  );
+}
+
+interface Jiti {
+  import(path: string): Promise<Record<string, unknown>>;
+}
+
+function jitiFor(path: string): Jiti | null {
+  try {
+    const { createJiti }: { createJiti(parent: string): Jiti } = createRequire(path)('jiti');
+    return createJiti(path);
+  } catch {
+    return null;
+  }
 }
 
 /** Whether an `import()` failed because there is no such package; our CommonJS build has `require()` in its place. */

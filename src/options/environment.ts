@@ -8,6 +8,7 @@ export interface Environment {
   POOLWRIGHT_BASE_URL?: string | undefined;
   POOLWRIGHT_API_KEY?: string | undefined;
   POOLWRIGHT_CDP_URL?: string | undefined;
+  POOLWRIGHT_PROVIDER?: string | undefined;
   POOLWRIGHT_POOL?: string | undefined;
   POOLWRIGHT_WORKERS?: string | undefined;
   POOLWRIGHT_AHEAD?: string | undefined;

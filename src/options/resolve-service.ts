@@ -18,6 +18,8 @@ export type ServiceChoice =
   | { kind: 'hosted'; baseURL: string; apiKey: string }
   /** Browsers that run already. */
   | { kind: 'browsers'; browsers: FixedBrowser[] }
+  /** Browsers of a provider. `isOption`: whether the option names its file, which is relative to the config then. */
+  | { kind: 'provider'; file: string; isOption: boolean }
   /** `chosenBy`: why it is the emulator, for the line that the run begins with. */
   | { kind: 'emulator'; chosenBy: 'option' | 'variable' | 'no-key' };
 
@@ -37,7 +39,8 @@ export function serviceName({ service }: Pick<HostedOptions, 'service'>, environ
 }
 
 /**
- * Decides between the hosted service, the emulator and browsers that run already (options `service` and `browsers`).
+ * Decides between the hosted service, the emulator and the user's own browsers (options `service`, `browsers` and
+ * `provider`).
  * @throws OptionsError when the hosted service is meant and its address or key is missing; for `'local'`, which has no
  * browser to lease
  */
@@ -47,8 +50,8 @@ export function resolveService(options: HostedOptions, environment: Environment)
   if (service === 'emulator') return { kind: 'emulator', chosenBy };
   if (service === 'local') throw noLocalLease(chosenBy);
 
-  const browsers = service === 'auto' ? fixedBrowsers(options, environment) : null;
-  if (browsers) return { kind: 'browsers', browsers };
+  const own = service === 'auto' ? ownBrowsers(options, environment) : null;
+  if (own) return own;
 
   const apiKey = options.apiKey ?? variable(environment, 'POOLWRIGHT_API_KEY');
   if (!apiKey && service === 'auto') {
@@ -91,16 +94,39 @@ export function hostedService(
 }
 
 /**
- * The browsers that the option `browsers`, else `POOLWRIGHT_CDP_URL`, names; null: none.
- * @throws OptionsError for a wrong address
+ * The user's own browsers: those that the options name, else those of the environment; null: none.
+ * @throws OptionsError for a wrong address; for both kinds
  */
-export function fixedBrowsers({ browsers }: HostedOptions, environment: Environment): FixedBrowser[] | null {
-  const named = variable(environment, 'POOLWRIGHT_CDP_URL')?.split(',');
-  if (!browsers && !named) return null;
-  const given = browsers ?? named ?? [];
+export function ownBrowsers(
+  { browsers, provider }: Pick<HostedOptions, 'browsers' | 'provider'>,
+  environment: Environment,
+): Extract<ServiceChoice, { kind: 'browsers' | 'provider' }> | null {
+  if (browsers && provider !== undefined) throw both('provider', 'browsers');
+  if (browsers) return { kind: 'browsers', browsers: fixedBrowsers(browsers, (index) => `browsers[${index}]`) };
+  if (provider !== undefined) return { kind: 'provider', file: provider, isOption: true };
+  const addresses = variable(environment, 'POOLWRIGHT_CDP_URL');
+  const file = variable(environment, 'POOLWRIGHT_PROVIDER');
+  if (addresses && file) throw both('POOLWRIGHT_PROVIDER', 'POOLWRIGHT_CDP_URL');
+  if (file) return { kind: 'provider', file, isOption: false };
+  return addresses
+    ? { kind: 'browsers', browsers: fixedBrowsers(addresses.split(','), () => 'POOLWRIGHT_CDP_URL') }
+    : null;
+}
+
+function both(field: string, other: string): OptionsError {
+  return new OptionsError(
+    field,
+    `\`${field}\` and \`${other}\` each name the browsers of the run: set only one of them.`,
+  );
+}
+
+function fixedBrowsers(
+  given: NonNullable<HostedOptions['browsers']>,
+  fieldOf: (index: number) => string,
+): FixedBrowser[] {
   return given.map((each, index) => {
     const { url, max = 1 } = typeof each === 'string' ? { url: each.trim() } : each;
-    const field = browsers ? `browsers[${index}]` : 'POOLWRIGHT_CDP_URL';
+    const field = fieldOf(index);
     if (!/^(http|ws)s?:\/\//i.test(url) || !parsedUrl(url)) {
       throw new OptionsError(
         field,

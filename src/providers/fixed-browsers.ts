@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { errorMessage } from '../common/error-message.ts';
-import { ServiceError } from '../errors.ts';
 import type { FixedBrowser } from '../options/resolve-service.ts';
 import { printable } from '../printable.ts';
 import { redactText } from '../redact.ts';
-import type { BrowserProvider, ProvidedBrowser } from './provider.ts';
+import { cdpAddress } from './cdp-address.ts';
+import { type ProvidedBrowser, ProviderError, type ProviderRequest } from './provider.ts';
+import type { CheckedProvider } from './provider-calls.ts';
 
 /** Why a worker waits. */
 export const ALL_IN_USE = 'all browsers of `browsers` are in use';
-/** Time limit for a browser's `/json/version`, in ms. */
-const VERSION_MS = 5_000;
-
 /** One address, with what is leased there. */
 interface Place extends FixedBrowser {
   /** How messages name it: without path and credentials. */
@@ -21,7 +19,8 @@ interface Place extends FixedBrowser {
 }
 
 /** Browsers that run already. They are neither started nor ended: a lease only keeps other workers away. */
-export class FixedBrowsers implements BrowserProvider {
+export class FixedBrowsers implements CheckedProvider {
+  readonly runsAlready = true;
   readonly #places: readonly Place[];
   readonly #onNote: (text: string) => void;
 
@@ -41,7 +40,7 @@ export class FixedBrowsers implements BrowserProvider {
     if (answers.every((address) => address === null)) throw this.#noneAnswers();
   }
 
-  async acquire(signal: AbortSignal): Promise<ProvidedBrowser> {
+  async acquire({ signal }: Pick<ProviderRequest, 'signal'>): Promise<ProvidedBrowser> {
     let isFull = false;
     // Those that did not answer come last: each of them may take the whole time limit again.
     for (const place of [...this.#places].sort((a, b) => Number(a.isLeftOut) - Number(b.isLeftOut))) {
@@ -61,7 +60,7 @@ export class FixedBrowsers implements BrowserProvider {
       if (cdpUrl !== null) return { id, cdpUrl };
     }
     if (!isFull) throw this.#noneAnswers();
-    throw failure('SERVICE_LIMIT_REACHED', 403, `${ALL_IN_USE}.`);
+    throw new ProviderError('LIMIT_REACHED', `${ALL_IN_USE}.`);
   }
 
   async release(id: string): Promise<void> {
@@ -70,12 +69,8 @@ export class FixedBrowsers implements BrowserProvider {
 
   /** The address of its CDP; null if it does not answer. Whether a `ws://` address answers shows when it is used. */
   async #addressOf(place: Place, signal: AbortSignal): Promise<string | null> {
-    if (/^ws/i.test(place.url)) return place.url;
     try {
-      const address = await debuggerAddress(
-        new URL(place.url),
-        AbortSignal.any([signal, AbortSignal.timeout(VERSION_MS)]),
-      );
+      const address = await cdpAddress(place.url, { signal });
       if (place.isLeftOut) this.#onNote(`the browser at ${place.name} answers again`);
       place.isLeftOut = false;
       return address;
@@ -87,35 +82,15 @@ export class FixedBrowsers implements BrowserProvider {
     }
   }
 
-  #noneAnswers(): ServiceError {
+  #noneAnswers(): ProviderError {
     const names = this.#places.map(({ name }) => name).join(', ');
     const start =
       'Start one, for example `chromium --headless --remote-debugging-port=9222`, or correct `browsers` (POOLWRIGHT_CDP_URL).';
-    return failure('SERVICE_UNAVAILABLE', 503, `No browser answers at ${names}. ${start}`);
+    return new ProviderError('CAPACITY', `No browser answers at ${names}. ${start}`);
   }
-}
-
-/** Asks a browser for the address of its CDP, as Playwright and Puppeteer do. */
-async function debuggerAddress(url: URL, signal: AbortSignal): Promise<string> {
-  const { username, password } = url;
-  url.username = '';
-  url.password = '';
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/json/version`;
-  const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
-  const headers: Record<string, string> = username ? { authorization: `Basic ${credentials}` } : {};
-  const response = await fetch(url, { signal, headers });
-  if (!response.ok) throw new Error(`/json/version responds with ${response.status}`);
-  const version: unknown = await response.json().catch(() => null);
-  const address = Object(version).webSocketDebuggerUrl;
-  if (typeof address === 'string' && /^wss?:\/\//.test(address)) return address;
-  throw new Error('it has no debugging port: its /json/version names no webSocketDebuggerUrl');
 }
 
 function reasonOf(error: unknown, { url }: Place): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return printable(redactText(errorMessage(cause), [url]));
-}
-
-function failure(code: ServiceError['code'], status: number, message: string): ServiceError {
-  return new ServiceError(code, message, { status, request: 'a browser of `browsers`', retryable: status === 503 });
 }

@@ -1,20 +1,34 @@
 import { ServiceError } from '../errors.ts';
-import type { CallOptions } from '../service/index.ts';
+import { type CallOptions, type CreateOptions, isAmbiguous } from '../service/index.ts';
 import type {
+  AccountBilling,
   CreateSessionRequest,
   ListSessionsRequest,
   Session,
   SessionPage,
   UpdateSessionRequest,
 } from '../service/schemas/index.ts';
-import type { BrowserProvider } from './provider.ts';
+import type { ProviderRequest, ReleaseReason } from './provider.ts';
+import { type CheckedProvider, type LeasableBrowser, ProviderCalls } from './provider-calls.ts';
+
+/** A session, and what only a provider's browser has. */
+export type ProvidedSession = Session & { own?: OwnBrowser };
+
+interface OwnBrowser extends Pick<LeasableBrowser, 'headers' | 'expiresAt'>, Pick<CheckedProvider, 'runsAlready'> {}
+
+/** What a provider learns of a browser that is created or stopped, and the service does not. */
+export interface ProviderOptions extends CreateOptions, Partial<Pick<ProviderRequest, 'project' | 'needMs'>> {
+  reason?: ReleaseReason | undefined;
+}
 
 /** A provider's browsers as sessions of the service, so that a run leases both in the same way. */
 export class ProvidedSessions {
-  readonly #provider: BrowserProvider;
-  readonly #running = new Map<string, Session>();
+  /** Labels stay as they are. */
+  readonly renewsNotes = false;
+  readonly #calls: ProviderCalls;
+  readonly #runsAlready: boolean | undefined;
+  readonly #running = new Map<string, ProvidedSession>();
 
-  readonly getBilling = refuse('account');
   readonly getBalance = refuse('account');
   readonly acquire = refuse('pools');
   readonly release = refuse('pools');
@@ -22,45 +36,74 @@ export class ProvidedSessions {
   readonly createPool = refuse('pools');
   readonly deletePool = refuse('pools');
 
-  constructor(provider: BrowserProvider) {
-    this.#provider = provider;
+  /** @param name of the user's provider, for messages; default: browsers that run already */
+  constructor(provider: CheckedProvider, name: string | null = null) {
+    this.#calls = new ProviderCalls(provider, name);
+    this.#runsAlready = provider.runsAlready;
   }
 
   now(): number {
     return Date.now();
   }
 
-  async createSession({ note }: CreateSessionRequest = {}, { signal }: CallOptions = {}): Promise<Session> {
-    const { id: sessionId, cdpUrl } = await this.#provider.acquire(signal ?? new AbortController().signal);
-    const session: Session = { sessionId, cdpUrl, status: 'active', note: note ?? null };
-    this.#running.set(sessionId, session);
-    return session;
+  async createSession(
+    { note }: CreateSessionRequest = {},
+    { signal = NEVER, onDoubt, project = '', needMs = 0 }: ProviderOptions = {},
+  ): Promise<ProvidedSession> {
+    const label = note ?? '';
+    try {
+      const { id: sessionId, cdpUrl, ...own } = await this.#calls.acquire({ label, project, needMs }, signal);
+      if (this.#running.has(sessionId)) throw twice(sessionId);
+      const runsAlready = this.#runsAlready;
+      const session = { sessionId, cdpUrl, status: 'active', note: label, own: { ...own, runsAlready } };
+      this.#running.set(sessionId, session);
+      return session;
+    } catch (error) {
+      if (error instanceof ServiceError && isAmbiguous(error)) onDoubt?.();
+      throw error;
+    }
   }
 
-  async stopSession(sessionId: string): Promise<void> {
-    await this.#provider.release(sessionId);
+  async stopSession(sessionId: string, { signal, reason = 'left-over' }: ProviderOptions = {}): Promise<void> {
+    await this.#calls.release(sessionId, reason, signal);
     this.#running.delete(sessionId);
   }
 
-  /** It has no figures. */
-  async getSession(sessionId: string): Promise<Session> {
-    return this.#running.get(sessionId) ?? { sessionId, status: 'completed' };
+  /** What a running one has used is not known before its end. */
+  async getSession(sessionId: string): Promise<ProvidedSession> {
+    const running = this.#running.get(sessionId);
+    if (running) return running;
+    return { sessionId, status: 'completed', bandwidthBytes: await this.#calls.figure('usage', sessionId) };
   }
 
-  async updateSession(sessionId: string, { note }: UpdateSessionRequest): Promise<Session> {
-    const session = { ...(await this.getSession(sessionId)), note };
-    if (this.#running.has(sessionId)) this.#running.set(sessionId, session);
-    return session;
+  async updateSession(sessionId: string, { note }: UpdateSessionRequest): Promise<ProvidedSession> {
+    const session = this.#running.get(sessionId);
+    if (!session) return { sessionId, status: 'completed', note };
+    const updated = { ...session, note };
+    this.#running.set(sessionId, updated);
+    return updated;
   }
 
-  /** Checks that there is a browser: a run's first call. */
+  /** Checks the provider: a run's first call. */
   async listSessions(_query?: ListSessionsRequest, { signal }: CallOptions = {}): Promise<SessionPage> {
-    await this.#provider.check(signal ?? new AbortController().signal);
+    await this.#calls.check(signal);
     return { sessions: [...this.#running.values()] };
   }
 
-  async *iterateSessions({ status }: ListSessionsRequest = {}): AsyncGenerator<Session> {
-    if (status === 'active') yield* this.#running.values();
+  /** All that the provider lists; without a list, those of this process. */
+  async *iterateSessions(
+    { status }: ListSessionsRequest = {},
+    { signal }: CallOptions = {},
+  ): AsyncGenerator<ProvidedSession> {
+    if (status !== 'active') return;
+    if (!this.#calls.has('list')) return void (yield* this.#running.values());
+    for (const { id: sessionId, label: note } of await this.#calls.list(signal)) {
+      yield this.#running.get(sessionId) ?? { sessionId, status, note };
+    }
+  }
+
+  async getBilling(): Promise<AccountBilling> {
+    return { plan: { concurrent_browsers: await this.#calls.figure('limit') } };
   }
 
   async listPools(): Promise<[]> {
@@ -70,9 +113,16 @@ export class ProvidedSessions {
   async close(): Promise<void> {}
 }
 
+const NEVER = new AbortController().signal;
+
+function twice(id: string): ServiceError {
+  const message = `\`acquire\` returned the id ${id} for two browsers at the same time: each needs a different one.`;
+  return new ServiceError('SERVICE_BAD_REQUEST', message, { status: 400, request: 'acquire', retryable: false });
+}
+
 /** A call that only the service has. */
 function refuse(what: string): () => Promise<never> {
-  const message = `Browsers that run already (\`browsers\`, POOLWRIGHT_CDP_URL) have no ${what}.`;
+  const message = `Only the service has ${what}, and this run uses other browsers (\`browsers\`, \`provider\`).`;
   return async () => {
     throw new ServiceError('SERVICE_NOT_FOUND', message, { status: 404, request: what, retryable: false });
   };

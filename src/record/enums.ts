@@ -3,6 +3,9 @@
 /** What runs the tests. A script that leases a browser itself has no runner. */
 export const runners = ['playwright', 'vitest', 'jest', 'mocha', 'node-test'] as const;
 
+/** Where the browsers of a run come from. */
+export const services = ['hosted', 'emulator', 'browsers', 'provider'] as const;
+
 export const testStatuses = ['passed', 'failed', 'timedOut', 'skipped', 'interrupted'] as const;
 
 export const endReasons = [

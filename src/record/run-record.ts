@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_HOLDS, MAX_MERGED } from './bounds.ts';
-import { endReasons, holdEnds, runners, testStatuses } from './enums.ts';
+import { endReasons, holdEnds, runners, services, testStatuses } from './enums.ts';
 import { bytes, cents, count, milliseconds, shard, text, timestamp } from './fields.ts';
 
 /**
@@ -9,7 +9,10 @@ import { bytes, cents, count, milliseconds, shard, text, timestamp } from './fie
  * tests.
  */
 
-const service = z.enum(['hosted', 'emulator']).nullable();
+const service = z
+  .enum(services)
+  .nullable()
+  .describe("`browsers`, `provider`: the user's own, by the option of that name; null: unknown");
 
 /** A time in which a test waited for a person. */
 const holdRecord = z.object({
@@ -62,8 +65,8 @@ export const sessionRecord = z.object({
   leaseId: text.nullable(),
   poolId: text.nullable(),
   servedBy: text.nullable(),
-  source: z.enum(['pool', 'session']),
-  type: text.nullable().describe('Kind of browser; null if unknown'),
+  source: z.enum(['pool', 'session']).describe('`session`: not from a pool'),
+  type: text.nullable().describe("Kind of the service's browser; null if unknown, and of the user's own"),
   project: text.describe('Project of its first worker'),
   parallelIndex: count.describe('Slot of its first worker'),
   shard,

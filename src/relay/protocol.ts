@@ -25,6 +25,8 @@ const open = v.strictObject({
   type: v.literal('open'),
   /** A secret. */
   cdpUrl: v.string(),
+  /** Sent with the connection to it. Secrets. */
+  headers: v.optional(v.record(v.string(), v.string())),
   sessionId: v.string(),
   metering: v.boolean(),
   ahead: v.boolean(),

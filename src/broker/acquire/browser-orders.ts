@@ -59,7 +59,7 @@ export class BrowserOrders {
   }
 
   /** Requests one browser. */
-  order(plan: LeasePlan, slot: WorkerSlot, priority: () => Priority): Order {
+  order(plan: LeasePlan, slot: WorkerSlot, priority: () => Priority, needMs: () => number): Order {
     const { scheduler, ends } = this.#options;
     const givenUp = new AbortController();
     const signal = AbortSignal.any([givenUp.signal, ends]);
@@ -67,7 +67,7 @@ export class BrowserOrders {
     const onWait = (what: Waiting) => {
       waiting = what;
     };
-    const browser = this.#run(plan, slot, { signal, priority, onWait });
+    const browser = this.#run(plan, slot, { signal, priority, needMs, onWait });
     this.#pending.add(browser);
     const done = () => this.#pending.delete(browser);
     browser.then(done, done);
@@ -94,7 +94,7 @@ export class BrowserOrders {
   }
 
   async #run(plan: LeasePlan, slot: WorkerSlot, standing: Standing): Promise<HeldBrowser> {
-    const { client, full, run, scheduler, pools, ledger, log, refusals, onCame, onFailed, clock, closes, random } =
+    const { client, run, scheduler, pools, ledger, log, refusals, onCame, onFailed, clock, closes, random } =
       this.#options;
     const request = `${run.mark}-${++this.#requests}`;
     const askedAt = new Date(clock.now());
@@ -104,9 +104,10 @@ export class BrowserOrders {
       ledger.asked(request, pool?.id ?? null);
       const note = noteFor(run, slot, request, plan);
       const onDoubt = () => this.doubtful.add(request);
-      const { signal } = standing;
-      const runAlready = full !== undefined;
-      const asks = new BrowserRequest({ client, plan, pool, runAlready, note, signal, closes, onDoubt, clock, random });
+      const { signal, needMs } = standing;
+      const { project } = slot;
+      const why = { project, needMs, note, onDoubt };
+      const asks = new BrowserRequest({ client, plan, pool, ...why, signal, closes, clock, random });
       const browser = await scheduler.ask({
         ...standing,
         send: () => asks.send(),
@@ -151,6 +152,7 @@ export class BrowserOrders {
 interface Standing {
   signal: AbortSignal;
   priority(): Priority;
+  needMs(): number;
   onWait(what: Waiting): void;
 }
 

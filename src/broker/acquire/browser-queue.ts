@@ -144,7 +144,7 @@ export class BrowserQueue {
     const { orders, ender, recorder, clock, idleMs } = this.#options;
     const queue: PlanQueue = new PlanQueue(
       {
-        order: (slot, priority) => orders.order(plan, slot, priority),
+        order: (slot, priority, needMs) => orders.order(plan, slot, priority, needMs),
         end: (held, reason) => ender.end(held, reason),
         failedUnseen: (error) => recorder.leaseFailed(error),
         othersStarve: () => this.all.some((each) => each !== queue && each.starves),

@@ -10,8 +10,8 @@ import { suits, type WorkerRequest } from './worker-request.ts';
 
 /** Actions that a queue triggers outside itself. */
 export interface QueueActions extends Pick<IdleActions, 'end' | 'othersStarve'> {
-  /** Requests a browser from the service. */
-  order(slot: WorkerSlot, priority: () => Priority): Order;
+  /** Requests a browser from the service. @param needMs how long it is needed at least, in ms; 0: unknown */
+  order(slot: WorkerSlot, priority: () => Priority, needMs: () => number): Order;
   /** A request failed whose worker has not asked yet. */
   failedUnseen(error: unknown): void;
 }
@@ -244,7 +244,10 @@ export class PlanQueue {
   #orderMissing(slot: WorkerSlot): void {
     while (this.#pending.size < this.#wanted) {
       this.#pending.add(
-        (place) => this.#actions.order(slot, () => this.#priorityAt(place())),
+        (place) => {
+          const priority = () => this.#priorityAt(place());
+          return this.#actions.order(slot, priority, () => this.#waiters.needMs);
+        },
         // A new browser fits every request: none lasts longer.
         (held) => this.#handOn(held, () => true),
         (error) => this.#failed(error),

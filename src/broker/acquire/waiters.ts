@@ -24,6 +24,11 @@ export class Waiters {
     return this.#prefetches;
   }
 
+  /** How long each of their browsers must last, in ms; 0: none waits. */
+  get needMs(): number {
+    return Math.max(0, ...[...this.#inNeed, ...this.#prefetches].map(({ needMs }) => needMs));
+  }
+
   /**
    * Adds a worker, which waits until it gets a browser or is refused.
    * @param onLease called with the browser before its worker gets it

@@ -1,6 +1,6 @@
 import type { BrowserIdentity } from '../../common/browser-identity.ts';
 import { ServiceError } from '../../errors.ts';
-import type { CallOptions } from '../../service/index.ts';
+import type { ProviderOptions } from '../../providers/provided-sessions.ts';
 import type { BrowserService } from './browser-service.ts';
 
 /** The browser to end and how it was acquired. Its server does not matter at the end. */
@@ -28,7 +28,7 @@ export class LeaseEnd {
    * stopped.
    * @throws ServiceError, ABORTED: its end is not confirmed
    */
-  async confirm(options: CallOptions = {}): Promise<void> {
+  async confirm(options: ProviderOptions = {}): Promise<void> {
     const { poolId, leaseId, sessionId } = this.#browser;
     if (!this.#released && poolId !== null && leaseId !== null) {
       try {
@@ -51,7 +51,7 @@ export class LeaseEnd {
 const REFUSALS = new Set([400, 403, 404, 409]);
 
 /** Ends a browser with one attempt; see {@link LeaseEnd}. */
-export async function endLease(client: BrowserService, browser: Endable, options: CallOptions = {}): Promise<void> {
+export async function endLease(client: BrowserService, browser: Endable, options: ProviderOptions = {}): Promise<void> {
   await new LeaseEnd(client, browser).confirm(options);
 }
 

@@ -153,10 +153,11 @@ export function savesProfile({ plan, browser }: HeldBrowser): boolean {
 export function asMessage({ browser, record }: HeldBrowser): LeasedBrowser {
   return {
     ...identityOf(browser),
-    type: browser.type,
+    type: browser.type ?? 'hosted',
     hasOwnState: browser.hasOwnState,
     runsAlready: browser.runsAlready ?? false,
     cdpUrl: browser.cdpUrl,
+    headers: browser.headers,
     startedAt: record.startedAt,
     lifetimeMs: browser.lifetimeSeconds * 1000,
     expiresAt: browser.expiresAt.toISOString(),

@@ -25,6 +25,8 @@ export const brokerConfig = v.object({
       kind: v.literal('browsers'),
       browsers: v.array(v.object({ url: v.string(), max: positive })),
     }),
+    /** `file`: absolute path. */
+    v.object({ kind: v.literal('provider'), file: v.string() }),
   ]),
   /** Deadline for the start, in ms: by then the broker has reported that it can lease browsers, or why not. */
   startTimeoutMs: positive,

@@ -67,14 +67,14 @@ export class BrowserEnder {
   }
 
   /** Returns null once confirmed; otherwise the reason why not. */
-  async #untilConfirmed({ browser }: HeldBrowser): Promise<unknown> {
+  async #untilConfirmed({ browser, record }: HeldBrowser): Promise<unknown> {
     const { client, log, clock } = this.#options;
     const over = this.#over;
     const end = new LeaseEnd(client, browser);
     let last: unknown;
     for (let wait: number = RETRY_MS.first; ; wait = Math.min(wait * 2, RETRY_MS.most)) {
       try {
-        await end.confirm({ signal: over });
+        await end.confirm({ signal: over, reason: record.endReason ?? undefined });
         return null;
       } catch (error) {
         last = aborted(error) ? (last ?? error) : error;

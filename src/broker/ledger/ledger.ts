@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Endable } from '../browsers/end-lease.ts';
@@ -178,9 +178,4 @@ export class Ledger {
 function callLater(back: () => void, ms: number): () => void {
   const timer = setTimeout(back, ms).unref();
   return () => clearTimeout(timer);
-}
-
-/** Identifies a workspace without revealing the key. */
-export function workspaceMark(apiKey: string): string {
-  return createHash('sha256').update(`poolwright workspace ${apiKey}`).digest('hex').slice(0, 16);
 }

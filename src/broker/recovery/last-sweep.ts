@@ -1,6 +1,9 @@
+import { notify } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
+import { openProvider } from '../../providers/open-provider.ts';
 import { ServiceClient } from '../../service/index.ts';
 import type { BrokerConfig } from '../config/config.ts';
+import { workspaceOf } from '../ledger/workspace.ts';
 import { sweepLines } from './run-sweep.ts';
 import { sweep } from './sweep.ts';
 
@@ -13,15 +16,17 @@ const LAST_SWEEP_MS = 60_000;
  */
 export async function lastSweep(config: BrokerConfig): Promise<string[]> {
   const { service, runId, suite, ledgerDirectory, deadMarks, address } = config;
-  if (service.kind !== 'hosted') throw new OptionsError('service', 'an emulator leaves nothing to sweep');
-  const client = new ServiceClient(service);
+  if (service.kind !== 'hosted' && service.kind !== 'provider') {
+    throw new OptionsError('service', 'neither an emulator nor browsers that run already leave anything to sweep');
+  }
+  const client = service.kind === 'hosted' ? new ServiceClient(service) : await openProvider(service, notify);
   try {
-    const { baseURL, apiKey } = service;
     // Every previous owner of the run's socket is dead, and no broker has an empty mark.
     const self = { mark: '', socket: address };
     const deadBrokers = deadMarks.map((mark) => ({ runId, mark }));
     const signal = AbortSignal.timeout(LAST_SWEEP_MS);
-    return sweepLines(await sweep({ client, baseURL, apiKey, suite, ledgerDirectory, deadBrokers, self, signal }));
+    const workspace = workspaceOf(service);
+    return sweepLines(await sweep({ client, workspace, suite, ledgerDirectory, deadBrokers, self, signal }));
   } finally {
     await client.close();
   }

@@ -1,3 +1,4 @@
+import { MOST_LIFETIME_MS } from '../../providers/provider-calls.ts';
 import type { ParsedNote } from '../browsers/session-note.ts';
 import type { LedgerContent } from '../ledger/ledger-file.ts';
 import { probeSocket, type SocketProbe } from '../rpc/probe-socket.ts';
@@ -7,6 +8,8 @@ import { systemIdentity } from './system-identity.ts';
 
 /** A run sends a sign of life every 5 minutes; without one for this long, in ms, it counts as dead. */
 const SILENT_MS = 20 * 60_000;
+/** A note that is not renewed is that old, in ms, when its run is certainly over: no browser is used for longer. */
+const UNRENEWED_MS = MOST_LIFETIME_MS + SILENT_MS;
 
 /** What {@link LivenessChecker} judges by. */
 export interface Judging {
@@ -14,6 +17,8 @@ export interface Judging {
   now: number;
   /** Notes of the running sessions; null: they could not be listed, and silence alone makes no broker dead. */
   notes: readonly ParsedNote[] | null;
+  /** Whether notes are renewed while their browsers run. Default: yes. */
+  renewsNotes?: boolean | undefined;
   /** Runs that the CI reports as over. */
   overRuns: readonly string[];
   /** A run that the user declares dead, whatever its signs of life. */
@@ -48,8 +53,8 @@ export function brokerOfNote({ runId, request }: ParsedNote): string {
  * is dead.
  */
 export class LivenessChecker {
-  /** Last beat of each broker in the notes of its sessions, in ms since the epoch. */
-  readonly #beats = new Map<string, number>();
+  /** Until when the last sign of life of each broker counts, in ms since the epoch. */
+  readonly #aliveUntil = new Map<string, number>();
   /** Brokers with a certain state, by key; true: dead. */
   readonly #known = new Map<string, boolean>();
 
@@ -59,13 +64,16 @@ export class LivenessChecker {
     this.#judging = judging;
 
     for (const dead of judging.deadBrokers ?? []) this.#known.set(brokerKey(dead), true);
-    for (const note of judging.notes ?? []) this.#beat(brokerOfNote(note), note.beat.getTime());
+    const noteCounts = judging.renewsNotes === false ? UNRENEWED_MS : SILENT_MS;
+    for (const note of judging.notes ?? []) this.#alive(brokerOfNote(note), note.beat.getTime() + noteCounts);
   }
 
   /** Whether the broker of a ledger is dead. */
   async isDead(ledger: LedgerContent): Promise<boolean> {
     const key = brokerKey(ledger);
-    this.#beat(key, Date.parse(ledger.beatAt));
+    // A ledger is renewed: it says more than a note that is not.
+    if (this.#judging.renewsNotes === false) this.#aliveUntil.delete(key);
+    this.#alive(key, Date.parse(ledger.beatAt) + SILENT_MS);
     const certain = await this.#certainty(ledger);
     if (certain !== null) this.#known.set(key, certain);
     return this.#over(key, ledger.runId);
@@ -91,8 +99,8 @@ export class LivenessChecker {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     if (overRuns.includes(runId)) return true;
-    const beat = this.#beats.get(key);
-    return notes !== null && beat !== undefined && now - beat > SILENT_MS;
+    const until = this.#aliveUntil.get(key);
+    return notes !== null && until !== undefined && now > until;
   }
 
   /** True: dead; false: alive; null: this process cannot check it. */
@@ -104,7 +112,7 @@ export class LivenessChecker {
     return probe === 'unclear' ? null : probe === 'nobody';
   }
 
-  #beat(key: string, at: number): void {
-    this.#beats.set(key, Math.max(at, this.#beats.get(key) ?? Number.NEGATIVE_INFINITY));
+  #alive(key: string, until: number): void {
+    this.#aliveUntil.set(key, Math.max(until, this.#aliveUntil.get(key) ?? Number.NEGATIVE_INFINITY));
   }
 }

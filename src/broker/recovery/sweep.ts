@@ -6,8 +6,8 @@ import type { Pool, Session } from '../../service/schemas/index.ts';
 import type { RunClient } from '../browsers/browser-service.ts';
 import { type Endable, endLease } from '../browsers/end-lease.ts';
 import { type ParsedNote, parseNote } from '../browsers/session-note.ts';
-import { workspaceMark } from '../ledger/ledger.ts';
 import { type FoundLedger, type LedgerContent, readLedgers } from '../ledger/ledger-file.ts';
+import type { Workspace } from '../ledger/workspace.ts';
 import { isOfBroker, markInName } from '../pools/run-pool-mark.ts';
 import { deleteRunPool } from '../pools/run-pools.ts';
 import { isSocketDirectory } from '../rpc/socket-address.ts';
@@ -16,8 +16,7 @@ import { type BrokerName, brokerKey, brokerOfNote, type Judging, LivenessChecker
 /** Options of a sweep. */
 export interface SweepOptions {
   client: RunClient;
-  baseURL: string;
-  apiKey: string;
+  workspace: Workspace;
   /** Names this project in notes. */
   suite: string;
   ledgerDirectory: string | null;
@@ -70,7 +69,17 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const sessions = await listSessions(options, result);
   const notes = sessions?.flatMap(({ note }) => parseNote(note) ?? []) ?? null;
   const { client, overRuns = [], deadBrokers, runId, self, place, askSocket } = options;
-  const signs = new LivenessChecker({ now: client.now(), notes, overRuns, deadBrokers, runId, self, place, askSocket });
+  const signs = new LivenessChecker({
+    now: client.now(),
+    notes,
+    renewsNotes: client.renewsNotes,
+    overRuns,
+    deadBrokers,
+    runId,
+    self,
+    place,
+    askSocket,
+  });
   const dead: DeadLedger[] = [];
   for (const ledger of ledgers) {
     if (await signs.isDead(ledger.content)) dead.push({ ...ledger, done: false });
@@ -99,12 +108,13 @@ interface DeadLedger extends FoundLedger {
   done: boolean;
 }
 
-function findLedgers({ ledgerDirectory, baseURL, apiKey }: SweepOptions, result: SweepResult): FoundLedger[] {
+function findLedgers({ ledgerDirectory, workspace }: SweepOptions, result: SweepResult): FoundLedger[] {
   if (ledgerDirectory === null) return [];
   const { ledgers, setAside } = readLedgers(ledgerDirectory);
   result.setAside = setAside;
-  const workspace = workspaceMark(apiKey);
-  return ledgers.filter(({ content }) => content.baseURL === baseURL && content.workspace === workspace);
+  return ledgers.filter(
+    ({ content }) => content.baseURL === workspace.baseURL && content.workspace === workspace.workspace,
+  );
 }
 
 /** Stops a session if its note belongs to a dead run of this project. */

@@ -1,8 +1,12 @@
-import type { FixedBrowser } from '../../options/resolve-service.ts';
+import { type OwnBrowsers, openProvider } from '../../providers/open-provider.ts';
+import { ServiceClient, type ServiceClientOptions } from '../../service/index.ts';
+import type { RunClient } from '../browsers/browser-service.ts';
 import type { BrokerConfig } from '../config/config.ts';
+import { type Workspace, workspaceOf } from '../ledger/workspace.ts';
+import type { Log } from '../log/log.ts';
 import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
 
-/** The service of a run, hosted or started for the run, or browsers that run already. */
+/** The service of a run, hosted or started for the run, or the user's own browsers. */
 export type RunService =
   | {
       kind: 'service';
@@ -11,7 +15,7 @@ export type RunService =
       /** The emulator that acts as the service and ends with its broker; null: the service is hosted. */
       embedded: EmbeddedEmulator | null;
     }
-  | { kind: 'browsers'; browsers: FixedBrowser[] };
+  | OwnBrowsers;
 
 /**
  * Returns the service that a broker's configuration names: a hosted one unchanged, or a new emulator for this run.
@@ -24,10 +28,41 @@ export function startService(config: BrokerConfig): Promise<RunService> {
 }
 
 async function start({ service, workers }: BrokerConfig): Promise<RunService> {
-  if (service.kind === 'browsers') return service;
+  if (service.kind === 'browsers' || service.kind === 'provider') return service;
   if (service.kind === 'hosted') return { ...service, kind: 'service', embedded: null };
   // Room for every worker and a handover, so that the emulator's limit never makes the run wait.
   const concurrentBrowsers = Math.max(10, workers * 2);
   const embedded = await startEmbeddedEmulator({ concurrentBrowsers, warmBrowserCap: 30 });
   return { kind: 'service', baseURL: embedded.baseURL, apiKey: embedded.apiKey, embedded };
+}
+
+/** Opens what leases the run's browsers. @throws OptionsError for a file without a provider */
+export async function openClient(
+  service: RunService,
+  { log, onRetry }: { log: Log } & Pick<ServiceClientOptions, 'onRetry'>,
+): Promise<RunClient> {
+  if (service.kind === 'service') {
+    const { baseURL, apiKey } = service;
+    return new ServiceClient({ baseURL, apiKey, onRetry });
+  }
+  // Code of the user's runs in this process. Whatever it leaves unhandled must not end the run's browsers.
+  if (service.kind === 'provider') {
+    process.on('uncaughtException', (error) => log.error('the provider failed outside of its calls', error));
+  }
+  return await openProvider(service, (text) => log.notice(text));
+}
+
+export async function closeService(client: RunClient, service: RunService): Promise<void> {
+  await client.close();
+  if (service.kind === 'service') await service.embedded?.stop();
+}
+
+/**
+ * Whose browsers a dead run may leave, for its ledger and for sweeps. Null: none, because the embedded emulator's end
+ * with its broker, and those that run already are never ended.
+ */
+export function sweptWorkspace(service: RunService): Workspace | null {
+  if (service.kind === 'browsers') return null;
+  if (service.kind === 'provider') return workspaceOf(service);
+  return service.embedded ? null : workspaceOf(service);
 }

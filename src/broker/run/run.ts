@@ -1,18 +1,16 @@
 import { join } from 'node:path';
 import { traceTime } from '../../common/time-trace.ts';
-import { ALL_IN_USE, FixedBrowsers } from '../../providers/fixed-browsers.ts';
-import { ProvidedSessions } from '../../providers/provided-sessions.ts';
+import { ALL_IN_USE } from '../../providers/fixed-browsers.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { RunRecorder } from '../../record/run-recorder.ts';
 import { secretsOf as proxySecrets } from '../../service/http/secrets-of.ts';
-import { ServiceClient } from '../../service/index.ts';
 import type { RunClient } from '../browsers/browser-service.ts';
 import type { RunIdentity } from '../browsers/run-identity.ts';
 import type { BrokerConfig } from '../config/config.ts';
 import type { BrokerFeature } from '../feature.ts';
 import type { Projects } from '../leases/projects.ts';
 import { rememberLimits } from '../ledger/known-limits.ts';
-import { Ledger, type LedgerOwner, workspaceMark } from '../ledger/ledger.ts';
+import { Ledger, type LedgerOwner } from '../ledger/ledger.ts';
 import { createLog, type Log } from '../log/log.ts';
 import type { Terminal } from '../log/terminal.ts';
 import { PoolDirectory } from '../pools/pool-directory.ts';
@@ -22,7 +20,7 @@ import type { LeaseService } from './lease-service.ts';
 import { createLeasing } from './leasing.ts';
 import type { RecentRefusal } from './recent-refusal.ts';
 import { checkRun } from './run-checks.ts';
-import type { RunService } from './run-service.ts';
+import { closeService, type RunService, sweptWorkspace } from './run-service.ts';
 import type { StartDeadline } from './start-deadline.ts';
 
 /** Deadline for the final balance, in ms: a figure is not worth a longer wait. */
@@ -86,7 +84,7 @@ export async function startRun(
     client,
     start,
     sweep,
-    lacksLedger: keepsLedger(service) && owner === null,
+    lacksLedger: sweptWorkspace(service) !== null && owner === null,
     pools,
     plans: projects.plans,
     workers,
@@ -149,7 +147,7 @@ function openRecorder(
   return new RunRecorder({
     runId: config.runId,
     runner: config.runner,
-    service: config.service.kind === 'browsers' ? null : config.service.kind,
+    service: config.service.kind,
     chromiums,
     shard: config.shard,
     recordDirectory: config.recordDirectory,
@@ -170,7 +168,12 @@ function secretsOf({ token, projects }: BrokerConfig, service: RunService): stri
     ...proxySecrets(session),
     ...(typeof pool === 'object' ? proxySecrets(pool?.create.browser ?? {}) : []),
   ]);
-  const own = service.kind === 'service' ? [service.apiKey] : service.browsers.map(({ url }) => url);
+  const own =
+    service.kind === 'service'
+      ? [service.apiKey]
+      : service.kind === 'browsers'
+        ? service.browsers.map(({ url }) => url)
+        : [];
   return [...own, token, ...new Set(proxies)];
 }
 
@@ -179,29 +182,8 @@ export function openLog(config: BrokerConfig, service: RunService, terminal: Ter
   return createLog({ file, terminal, secrets: secretsOf(config, service), debug: config.debug });
 }
 
-/** What leases the run's browsers. */
-export function openClient(service: RunService, overload: RecentRefusal, start: StartDeadline, log: Log): RunClient {
-  if (service.kind === 'browsers') {
-    return new ProvidedSessions(new FixedBrowsers(service.browsers, (text) => log.notice(text)));
-  }
-  const { baseURL, apiKey } = service;
-  return new ServiceClient({
-    baseURL,
-    apiKey,
-    onRetry: (retry) => {
-      overload.saw(retry);
-      start.saw(retry);
-    },
-  });
-}
-
 function runIdentity({ runId, shard, suite, mark }: BrokerConfig, client: RunClient): RunIdentity {
   return { runId, shard, suite, mark, now: () => client.now() };
-}
-
-/** Browsers of the embedded emulator end with its broker, and those that run already are never ended. */
-function keepsLedger(service: RunService): service is RunService & { kind: 'service'; embedded: null } {
-  return service.kind === 'service' && service.embedded === null;
 }
 
 /** Null: no ledger is written. */
@@ -210,10 +192,9 @@ function ledgerOwner(
   service: RunService,
   { mark }: RunIdentity,
 ): LedgerOwner | null {
-  if (!keepsLedger(service) || directory === null) return null;
-  const { baseURL, apiKey } = service;
-  const workspace = workspaceMark(apiKey);
-  return { directory, content: { runId, mark, baseURL, workspace, place: systemIdentity(), socket } };
+  const workspace = sweptWorkspace(service);
+  if (!workspace || directory === null) return null;
+  return { directory, content: { runId, mark, ...workspace, place: systemIdentity(), socket } };
 }
 
 /** Null if dead runs cannot have left anything: only this run uses the embedded emulator, say. */
@@ -222,16 +203,11 @@ function runSweep(
   { client, log, service }: Beginning,
   { mark }: RunIdentity,
 ): RunSweep | null {
-  if (!keepsLedger(service)) return null;
-  const { baseURL, apiKey } = service;
+  const workspace = sweptWorkspace(service);
+  if (!workspace) return null;
   const self = { mark, socket: address };
   const deadBrokers = deadMarks.map((dead) => ({ runId, mark: dead }));
-  return new RunSweep({ client, baseURL, apiKey, suite, ledgerDirectory, overRuns, deadBrokers, self }, log);
-}
-
-export async function closeService(client: RunClient, service: RunService): Promise<void> {
-  await client.close();
-  if (service.kind === 'service') await service.embedded?.stop();
+  return new RunSweep({ client, workspace, suite, ledgerDirectory, overRuns, deadBrokers, self }, log);
 }
 
 /** Returns a function that starts the work once and always returns the same promise. */

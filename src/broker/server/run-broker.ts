@@ -7,16 +7,8 @@ import { Projects } from '../leases/projects.ts';
 import { Terminal } from '../log/terminal.ts';
 import { runRefused } from '../rpc/messages/refusals.ts';
 import { RecentRefusal } from '../run/recent-refusal.ts';
-import {
-  type BrokerHandlers,
-  type BrokerRun,
-  closeService,
-  openClient,
-  openLog,
-  recordRefusal,
-  startRun,
-} from '../run/run.ts';
-import type { RunService } from '../run/run-service.ts';
+import { type BrokerHandlers, type BrokerRun, openLog, recordRefusal, startRun } from '../run/run.ts';
+import { closeService, openClient, type RunService } from '../run/run-service.ts';
 import { StartDeadline } from '../run/start-deadline.ts';
 import { listen } from './server.ts';
 
@@ -59,7 +51,13 @@ export async function runBroker(
     const service = await onItsWay;
     const log = openLog(config, service, terminal);
     const overload = new RecentRefusal(log);
-    const client = openClient(service, overload, start, log);
+    const client = await openClient(service, {
+      log,
+      onRetry: (retry) => {
+        overload.saw(retry);
+        start.saw(retry);
+      },
+    });
     try {
       const { handlers, ...run } = await startRun(config, {
         start,

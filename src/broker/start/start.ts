@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
 import { debugEnabled } from '../../common/debug.ts';
 import { OptionsError } from '../../errors.ts';
 import type { MergedOptions } from '../../options/lease-plan.ts';
@@ -45,8 +46,11 @@ export async function startBrokerWith({
   directory,
   ...start
 }: BrokerStart): Promise<{ broker: StartedBroker; service: ServiceChoice }> {
-  const service = resolveService({ ...options, pool: options.pool ?? undefined }, process.env);
-  if (service.kind === 'browsers') for (const { plan } of start.projects) assertFixed(plan);
+  const chosen = resolveService({ ...options, pool: options.pool ?? undefined }, process.env);
+  const isOwn = chosen.kind === 'browsers' || chosen.kind === 'provider';
+  if (isOwn) for (const { plan } of start.projects) assertOwn(plan, chosen.kind);
+  const service =
+    chosen.kind === 'provider' ? { ...chosen, file: resolve(chosen.isOption ? directory : '.', chosen.file) } : chosen;
   const { name, suite, ledgerDirectory } = projectDirectory(directory);
   const broker = await startBroker({
     ...start,
@@ -62,13 +66,18 @@ export async function startBrokerWith({
   return { broker, service };
 }
 
+const OWN = {
+  browsers: 'browsers that run already (`browsers` or POOLWRIGHT_CDP_URL)',
+  provider: 'those of another one (`provider` or POOLWRIGHT_PROVIDER)',
+};
+
 /** Rejects options that only concern browsers of the service. @throws OptionsError */
-function assertFixed({ pool, session }: LeasePlan): void {
+function assertOwn({ pool, session }: LeasePlan, kind: 'browsers' | 'provider'): void {
   const field = pool !== null ? 'pool' : Object.keys(session).length > 0 ? 'session' : null;
   if (field === null) return;
   throw new OptionsError(
     field,
-    `\`${field}\`${field === 'pool' ? ' (POOLWRIGHT_POOL)' : ''} is for browsers of the service, and this run uses browsers that run already (\`browsers\` or POOLWRIGHT_CDP_URL): set only one of them.`,
+    `\`${field}\`${field === 'pool' ? ' (POOLWRIGHT_POOL)' : ''} is for browsers of the service, and this run uses ${OWN[kind]}: set only one of them.`,
   );
 }
 

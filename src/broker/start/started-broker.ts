@@ -149,7 +149,9 @@ export class StartedBroker {
    * Gives back what the run's brokers left when they died, in a separate process: this one has no code for the service.
    */
   async #sweep(): Promise<void> {
-    if (this.#config.service.kind === 'emulator') return; // its browsers ended with it
+    const { kind } = this.#config.service;
+    if (kind === 'emulator') return; // its browsers ended with it
+    if (kind === 'browsers') return; // they are not ended
     const child = spawnBroker();
     try {
       await handshake(

@@ -44,15 +44,18 @@ export interface OpenLimits {
   timeout: number;
   /** The session that the browser belongs to, for errors. */
   sessionId?: string | undefined;
+  /** Sent with the handshake. Secrets. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Resolves the host. Default: the system does. */
   lookup?: LookupFunction | undefined;
 }
 
 /**
- * Opens a WebSocket to a `ws:` or `wss:` address. The address is a secret: errors contain only its host.
+ * Opens a WebSocket to a `ws:` or `wss:` address. Address and headers are secrets: errors contain only the host.
  * @throws LeaseError `CONNECT_FAILED`: rejected (with the HTTP status), unreachable, or no response within `timeout`
  */
-export async function openSocket(address: string, { timeout, sessionId, lookup }: OpenLimits): Promise<OpenSocket> {
+export async function openSocket(address: string, limits: OpenLimits): Promise<OpenSocket> {
+  const { timeout, sessionId, lookup } = limits;
   const url = parseAddress(address);
   if (!url) throw failed('', 'its cdpUrl is not a ws:// or wss:// URL', sessionId);
   const { origin, server } = url;
@@ -66,7 +69,7 @@ export async function openSocket(address: string, { timeout, sessionId, lookup }
     perMessageDeflate: url.isHere ? false : DEFLATE,
     ...(lookup && { lookup }),
     ...(proxy && { createConnection: connectionThrough(proxy.dial, server) }),
-    ...(url.authorization !== null && { headers: { authorization: url.authorization } }),
+    headers: { ...(url.authorization !== null && { authorization: url.authorization }), ...limits.headers },
   });
   const handshake = watchHandshake(socket);
 

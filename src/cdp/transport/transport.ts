@@ -43,6 +43,8 @@ export interface ConnectOptions {
   timeout?: number;
   /** The session that the browser belongs to, for errors. */
   sessionId?: string;
+  /** Sent with the handshake. Secrets. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Resolves the host. Default: the system does. */
   lookup?: LookupFunction;
 }
@@ -58,10 +60,10 @@ const GOODBYE_MS = 3_000;
  */
 export async function connectTransport(
   cdpUrl: string,
-  { timeout = OPEN_TIMEOUT_MS, sessionId, lookup }: ConnectOptions,
+  { timeout = OPEN_TIMEOUT_MS, sessionId, headers, lookup }: ConnectOptions,
   interceptors: readonly InterceptorFactory[],
 ): Promise<CdpTransport> {
-  return new SocketTransport(await openSocket(cdpUrl, { timeout, sessionId, lookup }), cdpUrl, interceptors);
+  return new SocketTransport(await openSocket(cdpUrl, { timeout, sessionId, headers, lookup }), cdpUrl, interceptors);
 }
 
 /** Its fields are `#private`: code that prints or serializes it sees neither the address nor the traffic. */

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
+import { workspaceOf } from '../../broker/ledger/workspace.ts';
 import { emptySweep, type SweepResult, sweep } from '../../broker/recovery/sweep.ts';
 import { notify } from '../../common/text/notify.ts';
 import { variable } from '../../options/environment.ts';
 import { projectDirectory } from '../../options/project-directory.ts';
 import { shellWord } from '../../printable.ts';
+import { openProvider } from '../../providers/open-provider.ts';
 import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../progress.ts';
-import { serviceOfShell, withClient } from '../with-client.ts';
+import { ownBrowsersOfShell, serviceOfShell, withClient } from '../with-client.ts';
 
 interface Options {
   run?: string;
@@ -28,15 +30,19 @@ export function addSweepCommand(program: Command): void {
 
 async function run({ run: runId, json }: Options): Promise<void> {
   const { suite, ledgerDirectory, root } = projectDirectory(process.cwd());
-  if (runId === undefined && variable(process.env, 'POOLWRIGHT_API_KEY') === undefined) {
+  const own = ownBrowsersOfShell();
+  const isProvided = own?.kind === 'provider';
+  if (!isProvided && runId === undefined && variable(process.env, 'POOLWRIGHT_API_KEY') === undefined) {
     // A job without secrets, such as a fork's, has no hosted browsers.
     notify('POOLWRIGHT_API_KEY is not set: nothing to sweep (browsers of the emulator end with their run)');
     if (json) printJson(emptySweep());
     return;
   }
-  const { baseURL, apiKey } = serviceOfShell();
-  const result = await withProgress('looking for browsers of dead runs', () =>
-    withClient((client) => sweep({ client, baseURL, apiKey, suite, ledgerDirectory, runId })),
+  const options = { suite, ledgerDirectory, runId };
+  const result = await withProgress('looking for browsers of dead runs', async () =>
+    isProvided
+      ? await sweep({ ...options, client: await openProvider(own, notify), workspace: workspaceOf(own) })
+      : await withClient((client) => sweep({ ...options, client, workspace: workspaceOf(serviceOfShell()) })),
   );
   if (json) printJson(result);
   else for (const line of sweepReport(result, root)) printLine(line);

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import pTimeout from 'p-timeout';
+import type { RunClient } from '../../broker/browsers/browser-service.ts';
 import { type KnownLimits, limitsFile, rememberLimits } from '../../broker/ledger/known-limits.ts';
 import { findPool } from '../../broker/pools/find-pool.ts';
 import { FAR_MS } from '../../cdp/figures/savings.ts';
-import { openSocket } from '../../cdp/transport/open-socket.ts';
+import { type OpenLimits, openSocket } from '../../cdp/transport/open-socket.ts';
 import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { describeChromiums, findChromiums, startEmulator } from '../../emulator/index.ts';
 import { LeaseError, PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
 import { inContinuousIntegration, variable } from '../../options/environment.ts';
-import { type FixedBrowser, fixedBrowsers, serviceName } from '../../options/resolve-service.ts';
-import { FixedBrowsers } from '../../providers/fixed-browsers.ts';
-import { ProvidedSessions } from '../../providers/provided-sessions.ts';
+import { serviceName } from '../../options/resolve-service.ts';
+import { type OwnBrowsers, openProvider } from '../../providers/open-provider.ts';
 import { NEXT_STEPS } from '../../record/failures.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { serviceOfShell, withClient } from '../with-client.ts';
@@ -62,24 +62,23 @@ export function variables(): Finding {
   }
 }
 
-/** The browsers of POOLWRIGHT_CDP_URL; null: a run uses a service. @throws OptionsError */
-export function browsersOfShell(): FixedBrowser[] | null {
-  return serviceName({}, process.env) === 'auto' ? fixedBrowsers({}, process.env) : null;
-}
-
-/** Browsers that run already: which do not answer, and what one of them takes. */
+/** The user's own browsers: which do not answer, and what one of them takes. */
 export async function ownBrowsers(
-  browsers: readonly FixedBrowser[],
+  own: OwnBrowsers,
   tried: (trial: () => Promise<Finding>) => Promise<Finding>,
 ): Promise<Finding[]> {
   const notes: string[] = [];
-  const client = new ProvidedSessions(new FixedBrowsers(browsers, (text) => notes.push(text)));
+  let client: SessionMaker | null = null;
   const answer = await finding('browsers', async () => {
-    await client.listSessions();
-    return notes.length > 0 ? notes.join('; ') : `${browsers.length} of POOLWRIGHT_CDP_URL`;
+    const opened = await openProvider(own, (text) => notes.push(text));
+    await opened.listSessions();
+    client = opened;
+    if (notes.length > 0) return notes.join('; ');
+    return own.kind === 'browsers' ? `${own.browsers.length} of POOLWRIGHT_CDP_URL` : `those of ${own.file}`;
   });
-  if (answer.result !== 'ok') return [answer];
-  const one = await tried(() => session(client, ['leased', 'released']));
+  if (client === null) return [answer];
+  const maker: SessionMaker = client;
+  const one = await tried(() => session(maker, ['leased', 'released']));
   return [{ ...answer, result: notes.length > 0 ? 'warning' : 'ok' }, one];
 }
 
@@ -198,7 +197,7 @@ function ms(duration: number): string {
   return `${Math.round(duration)} ms`;
 }
 
-type SessionMaker = Pick<ServiceClient, 'createSession' | 'stopSession'>;
+type SessionMaker = Pick<RunClient, 'createSession' | 'stopSession'>;
 
 /** How long a hosted browser takes, in ms, measured on one that is created for it and stopped. */
 interface Trial {
@@ -218,19 +217,20 @@ const ROUND_TRIPS = 5;
 async function tryOneSession(client: SessionMaker, timeout: number): Promise<Trial> {
   const since = performance.now();
   const note = `poolwright doctor ${Date.now().toString(36)}-${process.pid}`;
-  const { sessionId, cdpUrl } = await client.createSession({ duration: TRIAL_SECONDS, note });
+  const { sessionId, cdpUrl, own } = await client.createSession({ duration: TRIAL_SECONDS, note });
   const create = performance.now() - since;
   try {
     if (!cdpUrl) throw new LeaseError('CONNECT_FAILED', `Session ${sessionId} has no CDP address.`, { sessionId });
-    return { create, ...(await connect(cdpUrl, sessionId, timeout)) };
+    return { create, ...(await connect(cdpUrl, { headers: own?.headers, sessionId, timeout })) };
   } finally {
     await client.stopSession(sessionId);
   }
 }
 
-async function connect(cdpUrl: string, sessionId: string, timeout: number): Promise<Omit<Trial, 'create'>> {
+async function connect(cdpUrl: string, limits: OpenLimits): Promise<Omit<Trial, 'create'>> {
+  const { timeout } = limits;
   const since = performance.now();
-  const { socket, cut } = await openSocket(cdpUrl, { timeout, sessionId });
+  const { socket, cut } = await openSocket(cdpUrl, limits);
   try {
     const connected = performance.now() - since;
     socket.resume();

@@ -9,10 +9,9 @@ import type { ServiceClient } from '../../service/index.ts';
 import { integer } from '../numbers.ts';
 import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../progress.ts';
-import { withClient } from '../with-client.ts';
+import { ownBrowsersOfShell, withClient } from '../with-client.ts';
 import {
   balance,
-  browsersOfShell,
   chromium,
   emulator,
   type Finding,
@@ -67,7 +66,7 @@ async function run(flags: Flags, version: string): Promise<void> {
   };
   say(await versions(version));
   say(await chromium());
-  const own = browsersOfShell();
+  const own = ownBrowsersOfShell();
   if (own) for (const finding of await ownBrowsers(own, (trial) => tried(flags, trial))) say(finding);
   else await examineService(flags, say);
   if (flags.json) printJson(findings);

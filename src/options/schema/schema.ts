@@ -65,6 +65,7 @@ export const projectHostedOptions = z.strictObject(projectFields);
 export const hostedOptions = z.strictObject({
   service: z.enum(SERVICES).optional(),
   browsers: z.array(fixedBrowser).min(1).optional(),
+  provider: z.string().min(1).optional(),
   baseURL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   apiKey: z.string().min(1).optional(),
   budget: budgetOption.optional(),
@@ -151,6 +152,12 @@ export interface HostedOptions extends ProjectHostedOptions {
    * browser. They are not ended. Default: environment variable `POOLWRIGHT_CDP_URL`, with commas between several.
    */
   browsers?: (string | { url: string; max?: number })[];
+  /**
+   * A file, relative to the config, that starts and ends browsers of any other service: its default export is a
+   * `defineProvider({ … })` of `poolwright/provider`. Default: environment variable `POOLWRIGHT_PROVIDER`, relative to
+   * the working directory.
+   */
+  provider?: string;
   /** Address of the service. Default: environment variable `POOLWRIGHT_BASE_URL`. */
   baseURL?: string;
   /** Workspace API key. Default: environment variable `POOLWRIGHT_API_KEY`. */

@@ -1,3 +1,4 @@
+import { services } from '../enums.ts';
 import type { RunRecord, SessionRecord } from '../run-record.ts';
 
 /**
@@ -37,9 +38,7 @@ function ofShard(session: SessionRecord, { shard }: RunRecord): SessionRecord {
 }
 
 function serviceOf(records: RunRecord[]): RunRecord['service'] {
-  const services = records.map(({ service }) => service);
-  if (services.includes('hosted')) return 'hosted';
-  return services.includes('emulator') ? 'emulator' : null;
+  return services.find((name) => records.some(({ service }) => service === name)) ?? null;
 }
 
 /**

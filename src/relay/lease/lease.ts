@@ -86,7 +86,7 @@ export class Lease {
   }
 
   async #open(message: Open, loading: Promise<LoadedPlaywright>): Promise<void> {
-    const { cdpUrl, sessionId, ahead, sharesBrowser, persistent } = message;
+    const { cdpUrl, headers, sessionId, ahead, sharesBrowser, persistent } = message;
     this.#health = new BrowserHealth(message.runsAlready);
     if (browserHash(cdpUrl) !== this.#config.browser) throw new HostRefused('the token is for another browser');
     const lookup = await allowedLookup(cdpUrl, this.#config.allowed);
@@ -97,6 +97,7 @@ export class Lease {
       lookup,
       timeout: CONNECT_TIMEOUT_MS,
       sessionId,
+      headers,
       meter,
       savings,
       health: this.#health,

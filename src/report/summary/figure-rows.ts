@@ -14,7 +14,9 @@ export interface FigureRow {
 export function figureRows({ record: { service }, figures }: RunWithFigures): FigureRow[] {
   const { sessions, fromPool, testsPerSession, waited, start, reconnects, rollovers } = figures;
   const rows: (FigureRow | null)[] = [
-    { label: 'from', value: `${fromPool} leased, ${sessions - fromPool} created` },
+    service === 'browsers' || service === 'provider'
+      ? null
+      : { label: 'from', value: `${fromPool} leased, ${sessions - fromPool} created` },
     testsPerSession && {
       label: 'tests',
       value: `${testsPerSession.median} per browser (median), ${testsPerSession.most} at most; ${results(figures)}`,

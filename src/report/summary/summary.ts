@@ -42,10 +42,17 @@ export function summaryLines(run: RunWithFigures, { files, notes = [], sheet }: 
   ];
 }
 
+const KINDS = {
+  hosted: 'hosted browser',
+  emulator: 'emulated browser',
+  browsers: 'own browser',
+  provider: 'own browser',
+} as const;
+
 /** `8 tests on 2 hosted browsers`. */
 export function headline({ record: { service, merged }, figures: { tests, sessions } }: RunWithFigures): string {
   // Blobs are merged from the tests' attachments, which do not contain the service.
-  const where = service === null ? 'browser' : service === 'emulator' ? 'emulated browser' : 'hosted browser';
+  const where = service === null ? 'browser' : KINDS[service];
   const from = merged.length > 0 ? ` in ${many(merged.length, 'run')}` : '';
   return `poolwright: ${many(tests, 'test')} on ${many(sessions, where)}${from}`;
 }

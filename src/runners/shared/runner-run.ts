@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { connectToBroker } from '../../broker/rpc/client.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
 import { errorMessage } from '../../common/error-message.ts';
-import { importModule } from '../../common/import-module.ts';
+import { importFile } from '../../common/import-module.ts';
 import { OptionsError } from '../../errors.ts';
 import { FEATURES, featureSettings } from '../../features/list.ts';
 import { DEFAULTS } from '../../options/defaults.ts';
@@ -129,12 +128,8 @@ async function load(root: string, name: string): Promise<unknown> {
   const path = join(root, name);
   try {
     if (name.endsWith('.json')) return JSON.parse(await readFile(path, 'utf8'));
-    return (await importModule(pathToFileURL(path))).default ?? {};
+    return (await importFile(path)).default ?? {};
   } catch (error) {
-    const isTypeScript = /\.m?ts$/.test(name) && !('typescript' in process.features && process.features.typescript);
-    const hint = isTypeScript
-      ? ` This Node (${process.version}) cannot load TypeScript: rename the file to poolwright.config.mjs.`
-      : '';
-    throw new OptionsError(name, `${name} could not be read: ${errorMessage(error)}.${hint}`);
+    throw new OptionsError(name, `${name} could not be read: ${errorMessage(error)}.`);
   }
 }

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
 import { type BrokerStart, startBrokerWith } from '../../broker/start/start.ts';
 import type { StartedBroker } from '../../broker/start/started-broker.ts';
@@ -48,6 +49,7 @@ function greeting(service: ServiceChoice): string {
     const hosts = service.browsers.map(({ url }) => new URL(url).host);
     return `browsers that run at ${hosts.slice(0, 3).join(', ')}${hosts.length > 3 ? ` and ${hosts.length - 3} more` : ''}`;
   }
+  if (service.kind === 'provider') return `browsers of ${basename(service.file)}`;
   const why = {
     option: "`service: 'emulator'`",
     variable: 'POOLWRIGHT_SERVICE=emulator',

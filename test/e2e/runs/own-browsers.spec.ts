@@ -37,8 +37,9 @@ test('POOLWRIGHT_CDP_URL: workers take turns on one browser, and leave it unchan
   expect(output).toContain('3 passed');
   expect(output).not.toContain('/devtools/browser/');
   const { sessions, service, balance } = await record();
-  expect({ service, balance }).toEqual({ service: null, balance: null });
-  for (const session of sessions) expect(session).toMatchObject({ bandwidthBytes: null, endConfirmed: true });
+  expect({ service, balance }).toEqual({ service: 'browsers', balance: null });
+  for (const session of sessions)
+    expect(session).toMatchObject({ type: null, bandwidthBytes: null, endConfirmed: true });
   expect(sessions.flatMap(({ tests }) => tests)).toHaveLength(3);
   expect((await pagesOf(port)).sort()).toEqual(before.sort());
 });

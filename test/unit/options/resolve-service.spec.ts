@@ -1,30 +1,50 @@
 import { expect, test } from '@playwright/test';
-import { fixedBrowsers, resolveService } from '../../../src/options/resolve-service.ts';
+import { ownBrowsers, resolveService } from '../../../src/options/resolve-service.ts';
 
 const HERE = 'http://localhost:9222';
 
 test('reads browsers from the option, else from POOLWRIGHT_CDP_URL', () => {
-  expect(fixedBrowsers({}, {})).toBeNull();
-  expect(fixedBrowsers({}, { POOLWRIGHT_CDP_URL: '' })).toBeNull();
-  expect(fixedBrowsers({}, { POOLWRIGHT_CDP_URL: `${HERE}, ws://host/x?token=t` })).toEqual([
-    { url: HERE, max: 1 },
-    { url: 'ws://host/x?token=t', max: 1 },
-  ]);
+  expect(ownBrowsers({}, {})).toBeNull();
+  expect(ownBrowsers({}, { POOLWRIGHT_CDP_URL: '', POOLWRIGHT_PROVIDER: '' })).toBeNull();
+  expect(ownBrowsers({}, { POOLWRIGHT_CDP_URL: `${HERE}, ws://host/x?token=t` })).toEqual({
+    kind: 'browsers',
+    browsers: [
+      { url: HERE, max: 1 },
+      { url: 'ws://host/x?token=t', max: 1 },
+    ],
+  });
   const browsers = [HERE, { url: 'wss://host', max: 5 }, { url: 'https://host' }];
-  expect(fixedBrowsers({ browsers }, { POOLWRIGHT_CDP_URL: 'ws://other' })).toEqual([
-    { url: HERE, max: 1 },
-    { url: 'wss://host', max: 5 },
-    { url: 'https://host', max: 1 },
-  ]);
+  expect(ownBrowsers({ browsers }, { POOLWRIGHT_CDP_URL: 'ws://other', POOLWRIGHT_PROVIDER: 'other.mjs' })).toEqual({
+    kind: 'browsers',
+    browsers: [
+      { url: HERE, max: 1 },
+      { url: 'wss://host', max: 5 },
+      { url: 'https://host', max: 1 },
+    ],
+  });
+});
+
+test('reads a provider from the option, else from POOLWRIGHT_PROVIDER, and refuses two kinds at once', () => {
+  const other = { POOLWRIGHT_PROVIDER: 'other.mjs' };
+  expect(ownBrowsers({ provider: './browsers.ts' }, { ...other, POOLWRIGHT_CDP_URL: HERE })).toEqual({
+    kind: 'provider',
+    file: './browsers.ts',
+    isOption: true,
+  });
+  expect(ownBrowsers({}, other)).toEqual({ kind: 'provider', file: 'other.mjs', isOption: false });
+  expect(() => ownBrowsers({ provider: 'a.mjs', browsers: [HERE] }, {})).toThrow(
+    '`provider` and `browsers` each name the browsers of the run: set only one of them.',
+  );
+  expect(() => ownBrowsers({}, { ...other, POOLWRIGHT_CDP_URL: HERE })).toThrow(/^`POOLWRIGHT_PROVIDER` and/);
 });
 
 test('names a wrong address, without what may be secret in it', () => {
-  const wrong = (browsers: string[]) => () => fixedBrowsers({ browsers }, {});
+  const wrong = (browsers: string[]) => () => ownBrowsers({ browsers }, {});
   expect(wrong([HERE, 'localhost:9222'])).toThrow(
     'browsers[1] must be the address of a browser, such as http://localhost:9222 or ws://localhost:9222/devtools/browser/…, got "localhost:9222".',
   );
   expect(wrong(['ftp://host/?token=s3cret'])).toThrow(/^(?!.*s3cret)/);
-  expect(() => fixedBrowsers({}, { POOLWRIGHT_CDP_URL: `${HERE},` })).toThrow(/^POOLWRIGHT_CDP_URL must be/);
+  expect(() => ownBrowsers({}, { POOLWRIGHT_CDP_URL: `${HERE},` })).toThrow(/^POOLWRIGHT_CDP_URL must be/);
 });
 
 test('chooses them before the service and the emulator, unless another service is named', () => {

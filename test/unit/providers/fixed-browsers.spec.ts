@@ -4,9 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test as base, expect } from '@playwright/test';
 import fc from 'fast-check';
-import { ServiceError } from '../../../src/errors.ts';
 import { FixedBrowsers } from '../../../src/providers/fixed-browsers.ts';
-import type { ProvidedBrowser } from '../../../src/providers/provider.ts';
+import { type ProvidedBrowser, ProviderError } from '../../../src/providers/provider.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 /** A server in place of a browser's debugging port. */
@@ -73,8 +72,8 @@ class Model {
     const usable = places.filter(({ isUp, isFull }) => isUp && !isFull);
     if (outcome instanceof Error) {
       assert.deepEqual(usable, []);
-      assert(outcome instanceof ServiceError);
-      const code = places.some(({ isFull }) => isFull) ? 'SERVICE_LIMIT_REACHED' : 'SERVICE_UNAVAILABLE';
+      assert(outcome instanceof ProviderError);
+      const code = places.some(({ isFull }) => isFull) ? 'LIMIT_REACHED' : 'CAPACITY';
       assert.equal(outcome.code, code);
       return;
     }
@@ -107,7 +106,8 @@ test('leases each browser to as many as it takes, whichever die and return', asy
         const port = ports[at] as Port;
         const id = [...model.leases.keys()][at];
         if (op === 'toggle') port.isUp = !port.isUp;
-        else if (op === 'acquire') model.acquired(await fixed.acquire(SIGNAL).catch((error: Error) => error));
+        else if (op === 'acquire')
+          model.acquired(await fixed.acquire({ signal: SIGNAL }).catch((error: Error) => error));
         else if (id !== undefined) {
           await fixed.release(id);
           model.leases.delete(id);
@@ -124,7 +124,7 @@ test('never leases one browser twice at the same time', async ({ ports }) => {
     ports.map(({ url }) => ({ url, max: 1 })),
     () => undefined,
   );
-  const outcomes = await Promise.allSettled([1, 2, 3, 4, 5].map(() => fixed.acquire(SIGNAL)));
+  const outcomes = await Promise.allSettled([1, 2, 3, 4, 5].map(() => fixed.acquire({ signal: SIGNAL })));
   const given = outcomes.flatMap((each) => (each.status === 'fulfilled' ? each.value.cdpUrl : []));
   expect(new Set(given).size).toBe(3);
   expect(given).toHaveLength(3);
@@ -135,11 +135,11 @@ test('a request that is given up while a browser does not answer leaves it free'
   const fixed = new FixedBrowsers([{ url: port.url, max: 1 }], () => undefined);
   port.isSilent = true;
   const givenUp = new AbortController();
-  const acquiring = fixed.acquire(givenUp.signal);
+  const acquiring = fixed.acquire({ signal: givenUp.signal });
   givenUp.abort(new Error('given up'));
   await expect(acquiring).rejects.toThrow('given up');
   port.isSilent = false;
-  expect((await fixed.acquire(SIGNAL)).cdpUrl).toContain(port.url.slice(7));
+  expect((await fixed.acquire({ signal: SIGNAL })).cdpUrl).toContain(port.url.slice(7));
 });
 
 test('checks before a run that one answers, and says what to do if none does', async ({ ports }) => {
@@ -161,7 +161,9 @@ test('says what is wrong with a server that has no debugging port', async () => 
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const notes: string[] = [];
   const url = `http://user:s3cret@127.0.0.1:${(server.address() as AddressInfo).port}/base/?token=t0ken`;
-  await new FixedBrowsers([{ url, max: 1 }], (text) => notes.push(text)).acquire(SIGNAL).catch(() => undefined);
+  await new FixedBrowsers([{ url, max: 1 }], (text) => notes.push(text))
+    .acquire({ signal: SIGNAL })
+    .catch(() => undefined);
   expect(notes).toEqual([expect.stringContaining('it has no debugging port')]);
   expect(notes[0]).not.toMatch(/s3cret|t0ken/);
   server.close();

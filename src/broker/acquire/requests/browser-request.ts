@@ -3,6 +3,7 @@ import { pause } from '../../../common/pause.ts';
 import { LeaseError, PoolwrightError, type ServiceError } from '../../../errors.ts';
 import { hasOwnState } from '../../../options/context-mode.ts';
 import type { LeasePlan } from '../../../options/schema/plan.ts';
+import type { ProvidedSession } from '../../../providers/provided-sessions.ts';
 import { LIMITS } from '../../../service/limits.ts';
 import { runningSessions } from '../../../service/running-sessions.ts';
 import type { Pool, Session } from '../../../service/schemas/index.ts';
@@ -35,8 +36,10 @@ export interface RequestOptions {
   plan: LeasePlan;
   /** The pool to lease from; null: create a session. */
   pool: Pool | null;
-  /** Whether others may use the browsers at the same time. Default: no. */
-  runAlready?: boolean;
+  /** Who the browser is for. */
+  project: string;
+  /** How long it is needed at least, in ms; 0: unknown. */
+  needMs(): number;
   /** The note of the session. It is unique, so that a create with a lost response can be found by it. */
   note: string;
   /** Aborts the request. */
@@ -114,10 +117,10 @@ export class BrowserRequest {
   }
 
   async #create(): Promise<AcquiredBrowser> {
-    const { client, plan, clock, runAlready = false } = this.#options;
+    const { client, plan, clock } = this.#options;
     const askedAt = this.#asks();
     const session = await this.#createOrFind();
-    const { sessionId, cdpUrl, servedBy } = session;
+    const { sessionId, cdpUrl, servedBy, own } = session;
     if (!cdpUrl) {
       await client.stopSession(sessionId).catch(() => undefined);
       const problem = `Session ${sessionId} was created but has no CDP address; it was stopped.`;
@@ -129,16 +132,21 @@ export class BrowserRequest {
       leaseId: null,
       poolId: null,
       servedBy: servedBy ?? null,
-      type: plan.session.type ?? 'hosted',
+      type: own ? null : (plan.session.type ?? 'hosted'),
       hasOwnState: hasOwnState(plan.session),
-      runsAlready: runAlready,
+      runsAlready: own?.runsAlready,
       cdpUrl,
-      ...lifetime(askedAt, clock.now(), plan.session.duration ?? LIMITS.duration.default),
+      headers: own?.headers,
+      ...lifetime(
+        askedAt,
+        clock.now(),
+        own ? (own.expiresAt.getTime() - askedAt) / 1000 : (plan.session.duration ?? LIMITS.duration.default),
+      ),
     };
   }
 
-  async #createOrFind(): Promise<Session> {
-    const { client, plan, note, signal, closes, onDoubt } = this.#options;
+  async #createOrFind(): Promise<ProvidedSession> {
+    const { client, plan, project, needMs, note, signal, closes, onDoubt } = this.#options;
     const found = this.#isDoubtful ? await findCreated(this.#options) : null;
     if (found) return found;
     if (this.#last) throw this.#last;
@@ -148,7 +156,8 @@ export class BrowserRequest {
       onDoubt();
     };
     const wasDoubtful = this.#isDoubtful;
-    const session = await client.createSession({ ...plan.session, note }, { signal, retry: 'none', onDoubt: doubt });
+    const asked = { signal, retry: 'none', onDoubt: doubt, project, needMs: needMs() } as const;
+    const session = await client.createSession({ ...plan.session, note }, asked);
     // The session exists: a failed search for duplicates must not lose it.
     if (wasDoubtful) await stopTwins(this.#options, session.sessionId).catch(ignoreFailure);
     return session;
@@ -179,8 +188,9 @@ async function findCreated({ client, note, signal, clock }: Search): Promise<Ses
     if (!kept) return null;
     const session = kept.cdpUrl ? kept : await client.getSession(kept.sessionId, { signal });
     if (session.status === 'active' && session.cdpUrl) return session;
-    if (poll >= POLLS) await client.stopSession(kept.sessionId, { signal });
-    else await pause(POLL_MS, signal, clock);
+    // One that has no address, and is not starting, will not get one.
+    if (poll >= POLLS || session.status === 'completed') await client.stopSession(kept.sessionId, { signal });
+    await pause(POLL_MS, signal, clock);
   }
 }
 

@@ -108,7 +108,7 @@ const idleParams = v.object({
   idleMs: v.pipe(finite, v.minValue(0)),
 });
 
-/** A browser as a worker receives it. `cdpUrl` is a secret: pass it to the transport only. */
+/** A browser as a worker receives it. `cdpUrl` and `headers` are secrets: pass them to the transport only. */
 const leasedBrowser = v.object({
   ...browserIdentity,
   type: v.picklist(sessionTypes),
@@ -117,6 +117,8 @@ const leasedBrowser = v.object({
   /** Whether others may use it at the same time: only what the tests opened is closed in it. */
   runsAlready: v.optional(v.boolean(), false),
   cdpUrl: v.string(),
+  /** Sent with each connection to `cdpUrl`. Secrets. */
+  headers: v.optional(v.record(v.string(), v.string())),
   /** ISO 8601: when this run acquired the browser. */
   startedAt: v.string(),
   /** Maximum lifetime at the service, in ms. */

@@ -153,6 +153,7 @@ function browserOf(lease: LeasedBrowser, options: ConnectionOptions, mode: Conte
   return {
     type: 'open',
     cdpUrl: lease.cdpUrl,
+    headers: lease.headers,
     sessionId: lease.sessionId,
     runsAlready: lease.runsAlready,
     metering: options.metering,

@@ -130,7 +130,7 @@ export async function connectThrough<Browser>(
 
 async function openFor<Browser>(
   { name: client, connect, isOwnProxy }: ClientLibrary<Browser>,
-  { cdpUrl, sessionId, runsAlready }: LeasedBrowser,
+  { cdpUrl, headers, sessionId, runsAlready }: LeasedBrowser,
   options: ConnectionOptions,
   { mode, exposure, screencast }: { mode: ContextMode; exposure: Exposure; screencast: Screencast },
 ): Promise<OpenedConnection<Browser>> {
@@ -145,6 +145,7 @@ async function openFor<Browser>(
   const transport = await openTransport(cdpUrl, {
     timeout: CONNECT_TIMEOUT_MS,
     sessionId,
+    headers,
     client,
     meter,
     health,

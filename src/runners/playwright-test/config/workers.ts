@@ -66,8 +66,9 @@ export function chooseWorkers(question: WorkersQuestion): WorkerChoice | null {
   const machine = { cores: cpus().length, memory: usableMemory() };
   const own = Math.max(1, Math.floor(machine.cores / 2));
   const service = serviceOf(options);
-  // The emulator's browsers run on this machine: more workers than Playwright's own number do not help.
-  if (service === null || service.kind === 'emulator') return null;
+  // The emulator's browsers run on this machine: more workers than Playwright's own number do not help. How many a
+  // provider has is not known here.
+  if (service === null || service.kind === 'emulator' || service.kind === 'provider') return null;
   const sources =
     service.kind === 'browsers'
       ? [runningAlready(service.browsers)]

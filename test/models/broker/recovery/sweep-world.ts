@@ -2,8 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import { noteFor, type RunIdentity } from '../../../../src/broker/browsers/run-identity.ts';
-import { Ledger, workspaceMark } from '../../../../src/broker/ledger/ledger.ts';
+import { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import { type LedgerContent, parseLedger } from '../../../../src/broker/ledger/ledger-file.ts';
+import { workspaceOf } from '../../../../src/broker/ledger/workspace.ts';
 import type { Log } from '../../../../src/broker/log/log.ts';
 import { sweep } from '../../../../src/broker/recovery/sweep.ts';
 import { leasePlan } from '../../../../src/options/lease-plan.ts';
@@ -18,8 +19,7 @@ import type { Step } from './sweep-steps.ts';
  * that may fail, and one workspace.
  */
 
-const API_KEY = 'key-0123456789';
-const BASE_URL = 'https://service.test';
+const WORKSPACE = workspaceOf({ baseURL: 'https://service.test', apiKey: 'key-0123456789' });
 const SUITE = 'c0ffee';
 const MINUTE_MS = 60_000;
 const BEAT_MS = 5 * MINUTE_MS;
@@ -139,7 +139,7 @@ export class World {
     const runId = sameRun && last ? last.run.runId : `run-${this.made}`; // another shard of it
     const run = { runId, shard: null, suite: SUITE, mark: `mark${this.made}`, now: () => this.time };
     const socket = `/tmp/socket-${this.made}`;
-    const content = { runId, mark: run.mark, baseURL: BASE_URL, workspace: workspaceMark(API_KEY), socket };
+    const content = { runId, mark: run.mark, ...WORKSPACE, socket };
     const owner = { directory: this.path(directory % 2), content: { ...content, place: where.place } };
     this.brokers.push({
       ...where,
@@ -267,7 +267,7 @@ export class World {
     this.made += 1;
     mkdirSync(this.path(directory), { recursive: true });
     const { sessionId } = this.workspace.create(null);
-    const text = foreignLedger(kind, sessionId, { baseURL: BASE_URL, workspace: workspaceMark(API_KEY) });
+    const text = foreignLedger(kind, sessionId, WORKSPACE);
     const file = join(this.path(directory), `junk-${this.made}.ledger.json`);
     if (text === null) mkdirSync(join(file, 'not-empty'), { recursive: true });
     else writeFileSync(file, text);
@@ -316,8 +316,7 @@ export class World {
     const result = await this.on(machine, () =>
       sweep({
         client: this.workspace.client,
-        baseURL: BASE_URL,
-        apiKey: API_KEY,
+        workspace: WORKSPACE,
         suite: SUITE,
         ledgerDirectory: directory === null ? null : this.path(directory),
         overRuns,

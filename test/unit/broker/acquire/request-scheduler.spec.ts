@@ -43,6 +43,8 @@ class Workspace {
       client,
       plan: planOf(),
       pool: null,
+      project: '',
+      needMs: () => 0,
       note,
       signal,
       closes: new AbortController().signal,

@@ -16,6 +16,8 @@ async function end(...answers: Outcome[]) {
     client: service,
     plan,
     pool,
+    project: '',
+    needMs: () => 0,
     note: 'n',
     signal: new AbortController().signal,
     closes: new AbortController().signal,

@@ -4,14 +4,14 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
 import { sessionNote } from '../../../../src/broker/browsers/session-note.ts';
-import { workspaceMark } from '../../../../src/broker/ledger/ledger.ts';
+import { workspaceOf } from '../../../../src/broker/ledger/workspace.ts';
 import { RunSweep } from '../../../../src/broker/recovery/run-sweep.ts';
 import { type SweepOptions, sweep } from '../../../../src/broker/recovery/sweep.ts';
 import { systemIdentity } from '../../../../src/broker/recovery/system-identity.ts';
 import { ScriptedWorkspace } from '../../../support/unit/broker/scripted-workspace.ts';
 
 const BASE_URL = 'https://service.test';
-const API_KEY = 'key-0123456789';
+const WORKSPACE = workspaceOf({ baseURL: BASE_URL, apiKey: 'key-0123456789' });
 const SUITE = 'c0ffee';
 const MINUTE_MS = 60_000;
 
@@ -34,7 +34,7 @@ const test = base.extend<Fixtures>({
   },
   workspace: async ({}, use) => use(new ScriptedWorkspace(serviceNow)),
   options: async ({ directory, workspace }, use) =>
-    use({ client: workspace.client, baseURL: BASE_URL, apiKey: API_KEY, suite: SUITE, ledgerDirectory: directory }),
+    use({ client: workspace.client, workspace: WORKSPACE, suite: SUITE, ledgerDirectory: directory }),
 });
 
 const minutesAgo = (minutes: number) => new Date(serviceNow() - minutes * MINUTE_MS);
@@ -52,8 +52,7 @@ function writeLedger(directory: string, more: Record<string, unknown>, sessionId
     schema: 1,
     runId,
     mark,
-    baseURL: BASE_URL,
-    workspace: workspaceMark(API_KEY),
+    ...WORKSPACE,
     host: hostname(),
     place: systemIdentity(),
     socket: join(tmpdir(), 'poolwright-nobody', 'broker.sock'),

@@ -1,0 +1,17 @@
+import { basename } from 'node:path';
+import type { FixedBrowser } from '../options/resolve-service.ts';
+import { FixedBrowsers } from './fixed-browsers.ts';
+import { loadProvider } from './load-provider.ts';
+import { ProvidedSessions } from './provided-sessions.ts';
+
+/** The user's own browsers: addresses, or the absolute path of a provider. */
+export type OwnBrowsers = { kind: 'browsers'; browsers: FixedBrowser[] } | { kind: 'provider'; file: string };
+
+/**
+ * Opens what provides the user's own browsers. @param onNote takes lines for the user
+ * @throws OptionsError for a file without a provider
+ */
+export async function openProvider(own: OwnBrowsers, onNote: (text: string) => void): Promise<ProvidedSessions> {
+  if (own.kind === 'browsers') return new ProvidedSessions(new FixedBrowsers(own.browsers, onNote));
+  return new ProvidedSessions(await loadProvider(own.file), basename(own.file));
+}

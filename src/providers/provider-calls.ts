@@ -1,0 +1,212 @@
+import * as v from 'valibot';
+import { errorMessage } from '../common/error-message.ts';
+import { within } from '../common/pause.ts';
+import { parsedUrl } from '../common/url/parsed-url.ts';
+import { LeaseError, PoolwrightError, ServiceError } from '../errors.ts';
+import { printable } from '../printable.ts';
+import { redactText } from '../redact.ts';
+import { nextDelay } from '../service/index.ts';
+import { cdpAddress } from './cdp-address.ts';
+import type { Provider, ProviderErrorCode, ProviderRequest, ReleaseReason } from './provider.ts';
+
+/** Time limit of each call, in ms. Browsers take as long to start as the service's. */
+const TIME_LIMITS = { acquire: 200_000, release: 30_000, list: 15_000, usage: 10_000, limit: 10_000, check: 30_000 };
+/** How long an `acquire` that is given up may take to end, in ms. Its browser is released then, and later, too. */
+const GIVE_UP_MS = 3_000;
+/** A browser is used for a day at most: its label, which is not renewed, names a run for as long. */
+export const MOST_LIFETIME_MS = 24 * 3_600_000;
+
+/** Failures as the service has them, so that one policy decides on both. */
+const FAILURES: Record<ProviderErrorCode, [code: ServiceError['code'], status: number]> = {
+  LIMIT_REACHED: ['SERVICE_LIMIT_REACHED', 403],
+  CAPACITY: ['SERVICE_UNAVAILABLE', 503],
+  UNAUTHORIZED: ['SERVICE_UNAUTHORIZED', 401],
+  OUT_OF_CREDIT: ['SERVICE_OUT_OF_CREDIT', 402],
+  INVALID: ['SERVICE_BAD_REQUEST', 400],
+  UNAVAILABLE: ['SERVICE_FAILED', 500],
+};
+
+const providedBrowser = v.object({
+  id: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  cdpUrl: v.pipe(
+    v.string(),
+    v.check(
+      (url) => /^(http|ws)s?:\/\//i.test(url) && parsedUrl(url) !== null,
+      'not a ws://, wss:// or http:// address',
+    ),
+  ),
+  headers: v.optional(v.record(v.string(), v.string())),
+  expiresAt: v.optional(
+    v.pipe(
+      v.union([v.date(), v.string()]),
+      v.transform((date) => new Date(date)),
+      v.date(),
+    ),
+  ),
+});
+const listedBrowsers = v.array(v.object({ id: v.string(), label: v.nullish(v.string(), null) }));
+const figure = v.nullable(v.pipe(v.number(), v.finite(), v.minValue(0)));
+
+/** A browser that can be connected to: `cdpUrl` is a `ws://` address. */
+export type LeasableBrowser = Omit<v.InferOutput<typeof providedBrowser>, 'expiresAt'> & { expiresAt: Date };
+
+/** A provider that can check before a run that there is a browser. */
+export interface CheckedProvider extends Provider {
+  /** Whether others may use its browsers at the same time. Default: no. */
+  readonly runsAlready?: boolean | undefined;
+  /** @throws ProviderError */
+  check?(signal: AbortSignal): Promise<void>;
+}
+
+type Call = keyof typeof TIME_LIMITS;
+
+/**
+ * Calls a provider. Each call has a time limit, what it returns is checked, and every failure is a ServiceError. Their
+ * messages have none of the secrets of its browsers.
+ */
+export class ProviderCalls {
+  /** By browser. */
+  readonly #secrets = new Map<string, string[]>();
+
+  readonly #provider: CheckedProvider;
+  readonly #name: string | null;
+
+  /** @param name of the user's provider, for messages; null: one of ours */
+  constructor(provider: CheckedProvider, name: string | null) {
+    this.#provider = provider;
+    this.#name = name;
+  }
+
+  has(call: Call): boolean {
+    return this.#provider[call] !== undefined;
+  }
+
+  /** @throws ServiceError, LeaseError `CONNECT_FAILED`; the signal's reason */
+  async acquire(request: Omit<ProviderRequest, 'signal'>, signal: AbortSignal): Promise<LeasableBrowser> {
+    let coming: Promise<unknown> = Promise.resolve();
+    const given = await this.#call('acquire', signal, (signal) => {
+      coming = this.#provider.acquire({ ...request, signal });
+      return coming;
+    }).catch(async (error) => {
+      await within(this.#releaseLate(coming), GIVE_UP_MS, null);
+      throw error;
+    });
+    const browser = this.#checked('acquire', providedBrowser, given);
+    const { id, cdpUrl, headers = {}, expiresAt } = browser;
+    this.#secrets.set(id, [cdpUrl, ...Object.values(headers)]);
+    try {
+      const latest = Date.now() + MOST_LIFETIME_MS;
+      return {
+        ...browser,
+        cdpUrl: await cdpAddress(cdpUrl, { headers, signal }),
+        expiresAt: new Date(Math.min(expiresAt?.getTime() ?? latest, latest)),
+      };
+    } catch (error) {
+      await this.release(id, 'connect-failed').catch(() => undefined);
+      signal.throwIfAborted();
+      const why = `Browser ${id} was acquired, but is not reachable: ${this.#text(reasonOf(error))}. It was released.`;
+      throw new LeaseError('CONNECT_FAILED', this.#named(why), { sessionId: id });
+    }
+  }
+
+  async release(id: string, reason: ReleaseReason, signal?: AbortSignal): Promise<void> {
+    await this.#call('release', signal, () => this.#provider.release(id, reason));
+    this.#secrets.delete(id);
+  }
+
+  async list(signal?: AbortSignal): Promise<v.InferOutput<typeof listedBrowsers>> {
+    return this.#checked('list', listedBrowsers, await this.#call('list', signal, () => this.#provider.list?.()));
+  }
+
+  async figure(call: 'usage' | 'limit', id = ''): Promise<number | null> {
+    const provider = this.#provider;
+    if (!provider[call]) return null;
+    const value = await this.#call(call, undefined, () =>
+      call === 'usage' ? provider.usage?.(id) : provider.limit?.(),
+    );
+    return this.#checked(call, figure, value ?? null);
+  }
+
+  /** Checks before a run that the provider works, as far as it can. */
+  async check(signal?: AbortSignal): Promise<void> {
+    if (this.has('check')) await this.#call('check', signal, (signal) => this.#provider.check?.(signal));
+    else if (this.has('list')) await this.list(signal);
+  }
+
+  async #call(what: Call, given: AbortSignal | undefined, work: (signal: AbortSignal) => unknown): Promise<unknown> {
+    const late = AbortSignal.timeout(TIME_LIMITS[what]);
+    const signal = given ? AbortSignal.any([given, late]) : late;
+    try {
+      signal.throwIfAborted();
+      return await Promise.race([work(signal), rejection(signal)]);
+    } catch (error) {
+      if (given?.aborted) throw given.reason instanceof PoolwrightError ? given.reason : aborted(given.reason);
+      if (!late.aborted) throw this.#failure(what, error);
+      const text = `\`${what}\` took longer than ${TIME_LIMITS[what] / 1000} s.`;
+      throw this.#error('TIMEOUT', 0, what, text);
+    }
+  }
+
+  /** Nothing waits any more for what `acquire` returns. */
+  async #releaseLate(coming: Promise<unknown>): Promise<void> {
+    const late = await coming.catch(() => null);
+    const parsed = v.safeParse(v.object({ id: v.string() }), late);
+    if (parsed.success) await this.release(parsed.output.id, 'left-over').catch(() => undefined);
+  }
+
+  #checked<S extends v.GenericSchema>(what: Call, schema: S, value: unknown): v.InferOutput<S> {
+    const parsed = v.safeParse(schema, value);
+    if (parsed.success) return parsed.output;
+    const [issue] = parsed.issues;
+    const where = v.getDotPath(issue);
+    const problem = `\`${what}\` must return ${SHAPES[what]}${where ? `: \`${where}\` is wrong` : ''}.`;
+    throw this.#error('SERVICE_BAD_RESPONSE', 200, what, problem);
+  }
+
+  #failure(what: Call, error: unknown): ServiceError {
+    const { code: named, retryAfterMs } = Object(error);
+    // Not by its class: the provider's file may have loaded this package as another kind of module.
+    const code: ProviderErrorCode = Object.hasOwn(FAILURES, named) ? named : 'UNAVAILABLE';
+    const delay = typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : undefined;
+    return this.#error(...FAILURES[code], what, this.#text(errorMessage(error)), delay);
+  }
+
+  #error(code: ServiceError['code'], status: number, call: Call, text: string, retryAfterMs?: number): ServiceError {
+    const retryable = nextDelay({ code, status, cause: undefined }, 1) !== null;
+    const request = this.#named(call);
+    return new ServiceError(code, this.#named(text), { status, request, retryable, retryAfterMs });
+  }
+
+  #named(text: string): string {
+    return this.#name === null ? text : `${this.#name}: ${text}`;
+  }
+
+  #text(text: string): string {
+    return printable(redactText(text, [...this.#secrets.values()].flat()));
+  }
+}
+
+/** What calls must return. */
+const SHAPES: Record<Call, string> = {
+  acquire: '{ id, cdpUrl, headers?, expiresAt? }',
+  list: 'a list of { id, label }',
+  usage: 'a number of bytes or null',
+  limit: 'a number of browsers or null',
+  release: 'nothing',
+  check: 'nothing',
+};
+
+/** What `fetch` throws has its reason as its cause. */
+function reasonOf(error: unknown): string {
+  return errorMessage(error instanceof Error && error.cause instanceof Error ? error.cause : error);
+}
+
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+function aborted(reason: unknown): PoolwrightError {
+  return new PoolwrightError('ABORTED', `The call was given up: ${errorMessage(reason)}`);
+}
