@@ -5,13 +5,12 @@ import { importFile } from '../common/import-module.ts';
 import { within } from '../common/pause.ts';
 import { OptionsError } from '../errors.ts';
 import { redactText } from '../redact.ts';
-import type { Provider } from './provider.ts';
+import { OPTIONAL, type Provider } from './provider.ts';
 
 /** Time limit for loading a provider's file, in ms. */
 const LOAD_MS = 30_000;
 
 const NEEDED = ['acquire', 'release'] as const;
-const OPTIONAL = ['list', 'usage', 'limit'] as const;
 
 /**
  * Loads the file that the option `provider` names, and checks what it exports.

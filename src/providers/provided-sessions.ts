@@ -8,7 +8,7 @@ import type {
   SessionPage,
   UpdateSessionRequest,
 } from '../service/schemas/index.ts';
-import type { ProviderRequest, ReleaseReason } from './provider.ts';
+import { OPTIONAL, type ProviderRequest, type ReleaseReason } from './provider.ts';
 import { type CheckedProvider, type LeasableBrowser, ProviderCalls } from './provider-calls.ts';
 
 /** A session, and what only a provider's browser has. */
@@ -40,6 +40,11 @@ export class ProvidedSessions {
   constructor(provider: CheckedProvider, name: string | null = null) {
     this.#calls = new ProviderCalls(provider, name);
     this.#runsAlready = provider.runsAlready;
+  }
+
+  /** Which optional functions the provider lacks. */
+  get lacks(): (typeof OPTIONAL)[number][] {
+    return OPTIONAL.filter((call) => !this.#calls.has(call));
   }
 
   now(): number {

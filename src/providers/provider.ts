@@ -20,6 +20,9 @@ export interface Provider {
   limit?(): Promise<number | null>;
 }
 
+/** Functions that a provider may lack. */
+export const OPTIONAL = ['list', 'usage', 'limit'] as const;
+
 /** The browser that a run needs. */
 export interface ProviderRequest {
   /** Names the run and this request, at most 256 characters. Keep it with the browser if `list` can return it. */

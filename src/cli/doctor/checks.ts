@@ -69,18 +69,31 @@ export async function ownBrowsers(
 ): Promise<Finding[]> {
   const notes: string[] = [];
   let client: SessionMaker | null = null;
+  let missing: Finding[] = [];
   const answer = await finding('browsers', async () => {
     const opened = await openProvider(own, (text) => notes.push(text));
     await opened.listSessions();
     client = opened;
+    if (own.kind === 'provider') missing = opened.lacks.map(lackOf);
     if (notes.length > 0) return notes.join('; ');
     return own.kind === 'browsers' ? `${own.browsers.length} of POOLWRIGHT_CDP_URL` : `those of ${own.file}`;
   });
   if (client === null) return [answer];
   const maker: SessionMaker = client;
   const one = await tried(() => session(maker, ['leased', 'released']));
-  return [{ ...answer, result: notes.length > 0 ? 'warning' : 'ok' }, one];
+  return [{ ...answer, result: notes.length > 0 ? 'warning' : 'ok' }, ...missing, one];
 }
+
+function lackOf(call: keyof typeof COSTS): Finding {
+  return { check: call, result: 'warning', says: `the provider has no \`${call}\`: ${COSTS[call]}` };
+}
+
+/** What runs go without where a provider lacks a function. */
+const COSTS = {
+  list: 'after a crash of this machine, and after a lost response, browsers may be left',
+  usage: 'reports have no bandwidth by the service',
+  limit: 'workers are not warned when they are more than browsers may run',
+};
 
 export async function reach(client: ServiceClient): Promise<Finding> {
   return await finding('service and key', async () => {
