@@ -25,6 +25,7 @@ export interface ProviderOptions extends CreateOptions, Partial<Pick<ProviderReq
 export class ProvidedSessions {
   /** Labels stay as they are. */
   readonly renewsNotes = false;
+  readonly now: () => number;
   readonly #calls: ProviderCalls;
   readonly #runsAlready: boolean | undefined;
   readonly #running = new Map<string, ProvidedSession>();
@@ -37,18 +38,15 @@ export class ProvidedSessions {
   readonly deletePool = refuse('pools');
 
   /** @param name of the user's provider, for messages; default: browsers that run already */
-  constructor(provider: CheckedProvider, name: string | null = null) {
-    this.#calls = new ProviderCalls(provider, name);
+  constructor(provider: CheckedProvider, name: string | null = null, now: () => number = Date.now) {
+    this.now = now;
+    this.#calls = new ProviderCalls(provider, name, now);
     this.#runsAlready = provider.runsAlready;
   }
 
   /** Which optional functions the provider lacks. */
   get lacks(): (typeof OPTIONAL)[number][] {
     return OPTIONAL.filter((call) => !this.#calls.has(call));
-  }
-
-  now(): number {
-    return Date.now();
   }
 
   async createSession(

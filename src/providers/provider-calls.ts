@@ -70,11 +70,16 @@ export class ProviderCalls {
 
   readonly #provider: CheckedProvider;
   readonly #name: string | null;
+  readonly #now: () => number;
 
-  /** @param name of the user's provider, for messages; null: one of ours */
-  constructor(provider: CheckedProvider, name: string | null) {
+  /**
+   * @param name of the user's provider, for messages; null: one of ours
+   * @param now in ms since the epoch
+   */
+  constructor(provider: CheckedProvider, name: string | null, now: () => number) {
     this.#provider = provider;
     this.#name = name;
+    this.#now = now;
   }
 
   has(call: Call): boolean {
@@ -95,7 +100,7 @@ export class ProviderCalls {
     const { id, cdpUrl, headers = {}, expiresAt } = browser;
     this.#secrets.set(id, [cdpUrl, ...Object.values(headers)]);
     try {
-      const latest = Date.now() + MOST_LIFETIME_MS;
+      const latest = this.#now() + MOST_LIFETIME_MS;
       return {
         ...browser,
         cdpUrl: await cdpAddress(cdpUrl, { headers, signal }),

@@ -6,10 +6,12 @@ import type { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import { PrefetchCancelled } from '../../../../src/broker/rpc/messages/refusals.ts';
 import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
 import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
+import { ProvidedSessions } from '../../../../src/providers/provided-sessions.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
 import { leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
+import { scriptedProvider } from '../../../support/unit/broker/scripted-provider.ts';
 import { type Outcome, ScriptedService, type ScriptedSession } from '../../../support/unit/broker/scripted-service.ts';
 
 /**
@@ -82,6 +84,8 @@ const world = fc.record({
   known: fc.boolean(),
   latency: fc.constantFrom(1, 20, 3_000),
   madeWhenAborted: fc.boolean(),
+  /** Whether the browsers come through a provider. It has no pools. */
+  provided: fc.boolean(),
 });
 
 type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
@@ -107,6 +111,7 @@ class History {
   readonly endAll: () => Promise<void>;
   readonly recorder: RunRecorder;
   readonly ledger: Ledger;
+  private readonly provided: boolean;
   readonly plans: LeasePlan[];
   readonly problems: string[] = [];
   private workers: Worker[] = Array.from({ length: WORKERS }, newWorker);
@@ -116,7 +121,8 @@ class History {
   /** How many failures the run may record: real requests that failed, and failed browsers for expected workers. */
   private reasons = 0;
 
-  constructor({ limit, unlisted, known, latency, madeWhenAborted }: World) {
+  constructor({ limit, unlisted, known, latency, madeWhenAborted, provided }: World) {
+    this.provided = provided;
     Object.assign(this.service, { limit, unlisted, latency, madeWhenAborted });
     const pool = this.service.addPool('warm', { warm: 3 });
     this.plans = [
@@ -124,10 +130,12 @@ class History {
       planOf({ reuse: 'test', session: { type: 'hosted_stealth' } }),
       planOf({ reuse: 'run', pool: pool.id, fallback: 'session' }),
       planOf({ reuse: 'worker', pool: { create: { name: 'of-the-user' } }, fallback: 'fail' }),
-    ].map((each) => ({ ...each, acquireTimeout: ACQUIRE_TIMEOUT }));
+    ].map((each) => ({ ...each, ...(provided && { pool: null }), acquireTimeout: ACQUIRE_TIMEOUT }));
     this.service.mayEnd = (sessionId) => this.closing || !this.leased.has(sessionId);
     const { leases, endAll, recorder, ledger } = leasingOf({
-      client: this.service,
+      client: provided
+        ? new ProvidedSessions(scriptedProvider(this.service), 'scripted', () => this.clock.now())
+        : this.service,
       workers: WORKERS,
       plans: this.plans,
       limit: known && limit < 100 ? limit : null,
@@ -148,7 +156,9 @@ class History {
     else if (step.do === 'expect') this.expect(step.plans);
     else if (step.do === 'lose') this.pick([...this.service.running], step.which, (each) => this.service.lose(each));
     else if (step.do === 'other') this.other(step.starts);
-    else if (step.do === 'script') this.service.script[step.kind].push(step.outcome);
+    // A provider that loses a browser without a failure breaks its contract.
+    else if (step.do === 'script' && !(this.provided && step.outcome === 'twin'))
+      this.service.script[step.kind].push(step.outcome);
     await this.clock.advance(step.do === 'advance' ? step.ms : 0);
     this.check();
   }
