@@ -51,6 +51,8 @@ export class RunReport {
     const checkpoint = readRecord(directory);
     // Ignore the checkpoint of an earlier run.
     if (checkpoint && Date.parse(checkpoint.startedAt) >= this.#startedAt.getTime()) {
+      // A run that could not begin: there is no more to tell than the error, which Playwright has printed.
+      if (checkpoint.runId === null) return;
       return await this.#write(this.#results.complete(checkpoint));
     }
     const record = this.#results.fromAttachments();
