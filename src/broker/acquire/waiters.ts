@@ -1,3 +1,4 @@
+import { largest } from '../../common/numbers/extremes.ts';
 import type { HeldBrowser } from '../browsers/held-browser.ts';
 import type { WorkerRequest } from './worker-request.ts';
 
@@ -24,9 +25,10 @@ export class Waiters {
     return this.#prefetches;
   }
 
-  /** How long each of their browsers must last, in ms; 0: none waits. */
+  /** The longest time that one of them needs its browser for, in ms; 0: none waits. */
   get needMs(): number {
-    return Math.max(0, ...[...this.#inNeed, ...this.#prefetches].map(({ needMs }) => needMs));
+    const needs = [...this.#inNeed, ...this.#prefetches].map(({ needMs }) => needMs);
+    return largest(needs, 0);
   }
 
   /**
