@@ -17,7 +17,7 @@ const NEEDED = ['acquire', 'release'] as const;
  * @throws OptionsError: no such file, one that cannot be loaded in time, or without a provider as its default export
  */
 export async function loadProvider(file: string): Promise<Provider> {
-  if (!existsSync(file)) throw wrong(`there is no file ${file}`);
+  if (!existsSync(file)) throw wrong(`${file} does not exist`);
   const name = basename(file);
   const loaded = await within(importFile(file), LOAD_MS, null).catch((error) => {
     throw wrong(`${name} could not be loaded: ${redactText(errorMessage(error))}`);

@@ -11,7 +11,7 @@ import type { Provider, ProviderErrorCode, ProviderRequest, ReleaseReason } from
 
 /** Time limit of each call, in ms. Browsers take as long to start as the service's. */
 const TIME_LIMITS = { acquire: 200_000, release: 30_000, list: 15_000, usage: 10_000, limit: 10_000, check: 30_000 };
-/** How long an `acquire` that is given up may take to end, in ms. Its browser is released then, and later, too. */
+/** How long an `acquire` that is given up may take to end, in ms. Its browser is released whenever it comes. */
 const GIVE_UP_MS = 3_000;
 /** A browser is used for a day at most: its label, which is not renewed, names a run for as long. */
 export const MOST_LIFETIME_MS = 24 * 3_600_000;
@@ -88,15 +88,16 @@ export class ProviderCalls {
 
   /** @throws ServiceError, LeaseError `CONNECT_FAILED`; the signal's reason */
   async acquire(request: Omit<ProviderRequest, 'signal'>, signal: AbortSignal): Promise<LeasableBrowser> {
-    let coming: Promise<unknown> = Promise.resolve();
-    const given = await this.#call('acquire', signal, (signal) => {
+    let coming: unknown;
+    const browser = await this.#call('acquire', signal, (signal) => {
       coming = this.#provider.acquire({ ...request, signal });
       return coming;
-    }).catch(async (error) => {
-      await within(this.#releaseLate(coming), GIVE_UP_MS, null);
-      throw error;
-    });
-    const browser = this.#checked('acquire', providedBrowser, given);
+    })
+      .then((given) => this.#checked('acquire', providedBrowser, given))
+      .catch(async (error) => {
+        await within(this.#releaseUnused(coming), GIVE_UP_MS, null);
+        throw error;
+      });
     const { id, cdpUrl, headers = {}, expiresAt } = browser;
     this.#secrets.set(id, [cdpUrl, ...Object.values(headers)]);
     try {
@@ -152,11 +153,14 @@ export class ProviderCalls {
     }
   }
 
-  /** Nothing waits any more for what `acquire` returns. */
-  async #releaseLate(coming: Promise<unknown>): Promise<void> {
-    const late = await coming.catch(() => null);
-    const parsed = v.safeParse(v.object({ id: v.string() }), late);
-    if (parsed.success) await this.release(parsed.output.id, 'left-over').catch(() => undefined);
+  /** Releases what `acquire` returns after it was given up, or without all that is needed. Never rejects. */
+  async #releaseUnused(coming: unknown): Promise<void> {
+    try {
+      const { id } = v.parse(v.object({ id: v.string() }), await coming);
+      await this.release(id, 'left-over');
+    } catch {
+      // It returned no browser, or its release failed: a sweep finds it by its label.
+    }
   }
 
   #checked<S extends v.GenericSchema>(what: Call, schema: S, value: unknown): v.InferOutput<S> {

@@ -51,7 +51,7 @@ export class RunReport {
     const checkpoint = readRecord(directory);
     // Ignore the checkpoint of an earlier run.
     if (checkpoint && Date.parse(checkpoint.startedAt) >= this.#startedAt.getTime()) {
-      // A run that could not begin: there is no more to tell than the error, which Playwright has printed.
+      // A run that could not begin: Playwright has printed the reason.
       if (checkpoint.runId === null) return;
       return await this.#write(this.#results.complete(checkpoint));
     }

@@ -79,7 +79,7 @@ test('a run on a provider: workers wait at its limit, and the record has what it
 });
 
 const WRONG = {
-  absent: { file: './none.ts', says: 'there is no file' },
+  absent: { file: './none.ts', says: 'does not exist' },
   half: { text: 'export default { acquire() {} };', says: 'the provider of browsers.ts lacks the function `release`' },
   refused: {
     text: `export default { acquire() {}, release() {}, list() { throw { code: 'UNAUTHORIZED', message: 'no' } } };`,

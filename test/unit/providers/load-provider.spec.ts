@@ -37,7 +37,7 @@ test('says what is wrong with a file, in one error', async ({}, { outputDir }) =
       message: expect.stringContaining(problem),
     });
   }
-  await expect(loadProvider(join(outputDir, 'absent.mjs'))).rejects.toThrow('there is no file ');
+  await expect(loadProvider(join(outputDir, 'absent.mjs'))).rejects.toThrow('absent.mjs does not exist');
 });
 
 test('loads TypeScript by Node, else by jiti, else says what to do', async ({}, { outputDir }) => {

@@ -57,6 +57,17 @@ test('turns each failure into one that the failure policy knows', async () => {
   }
 });
 
+test('releases a browser that it cannot use, also one that was not promised', async () => {
+  for (const cdpUrl of ['localhost:9222', 'file:///browser', undefined]) {
+    const acquire = () => ({ id: 'b-1', cdpUrl }) as never;
+    for (const given of [acquire, async () => acquire()]) {
+      const { sessions, released } = sessionsOf({ acquire: given });
+      await expect(sessions.createSession()).rejects.toMatchObject({ code: 'SERVICE_BAD_RESPONSE' });
+      expect(released).toEqual(['b-1 left-over']);
+    }
+  }
+});
+
 test('treats whatever else a provider throws as UNAVAILABLE, without the secrets of its browsers', async () => {
   let calls = 0;
   const { sessions } = sessionsOf({
