@@ -52,7 +52,9 @@ export class PersistentContext implements Interceptor {
   #id: string | undefined;
   /** Pages that existed before Playwright first got the context: they stay open. */
   #kept: Set<string> | undefined;
-  #state: 'closed' | 'changing' | 'open' = 'closed';
+  #state: 'closed' | 'opening' | 'open' | 'closing' = 'closed';
+  /** While it is being closed: every command that closes it waits for the same end, and so does the next one to open it. */
+  #end: Promise<object> | null = null;
   /**
    * Until the first command about the context has a response, Playwright has not registered the context, and would
    * assign workers to another one. So Playwright is attached to no workers before that, and then to those that run.
@@ -69,21 +71,23 @@ export class PersistentContext implements Interceptor {
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
-    this.#hidden.onCommand(command);
-    if (command.sessionId !== undefined) return command;
-    const { id, method, params } = command;
-    if (method === 'Target.createBrowserContext' && this.#state === 'closed') {
+    const { id, method, params, sessionId } = command;
+    const isFree = this.#state === 'closed' || this.#state === 'closing';
+    if (sessionId === undefined && method === 'Target.createBrowserContext' && isFree) {
       const { proxyServer } = fieldsOf<Protocol.Target.CreateBrowserContextRequest>(params);
       if (proxyServer === undefined) void this.#respond(id, this.#open());
       else this.#transport.deliver({ id, error: { code: REFUSED, message: NO_PROXY } });
       return null;
     }
-    if (!this.#isAboutOwn(params)) return command;
-    if (method === 'Target.disposeBrowserContext') {
-      void this.#respond(id, this.#close());
+    const isAboutOwn = sessionId === undefined && this.#isAboutOwn(params);
+    if (isAboutOwn && method === 'Target.disposeBrowserContext') {
+      this.#end ??= this.#close();
+      void this.#respond(id, this.#end);
       return null;
     }
-    return this.#withoutContextId(command);
+    // Only what the browser gets: it waits for the response.
+    const passed = this.#hidden.onCommand(command);
+    return isAboutOwn ? this.#withoutContextId(passed) : passed;
   }
 
   onMessage(message: CdpMessage): CdpMessage {
@@ -125,8 +129,10 @@ export class PersistentContext implements Interceptor {
   }
 
   async #open(): Promise<object> {
-    this.#state = 'changing';
+    this.#state = 'opening';
     try {
+      // It is closed well enough even if that failed: whoever closed it has been told.
+      await this.#end?.catch(() => undefined);
       const targets = await this.#targets();
       this.#id ??= await this.#findId(targets);
       this.#kept ??= new Set(targets.filter((target) => this.#isOwn(target)).map(({ id }) => id));
@@ -139,7 +145,7 @@ export class PersistentContext implements Interceptor {
   }
 
   async #close(): Promise<object> {
-    this.#state = 'changing';
+    this.#state = 'closing';
     this.#settled = false;
     this.#firstCommand = undefined;
     try {
@@ -157,7 +163,9 @@ export class PersistentContext implements Interceptor {
       if (this.#options.clear) await this.#clear();
       return {};
     } finally {
-      this.#state = 'closed';
+      this.#end = null;
+      // The next command to open it may be waiting already.
+      if (this.#state === 'closing') this.#state = 'closed';
     }
   }
 

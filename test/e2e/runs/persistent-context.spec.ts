@@ -91,5 +91,8 @@ test(
     expect(shots('is logged in')).toContain('trace');
     expect(run.output.match(/this second one is a new context without them/g)).toHaveLength(1);
     expect(run.output).toContain('project "ada": only one context can have');
+    // One session for each project that has no pool: no browser counts as broken.
+    expect(run.output).not.toContain('ends here, without another test');
+    expect(await service.allSessions()).toBe(4);
   },
 );
