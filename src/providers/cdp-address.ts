@@ -14,7 +14,7 @@ export async function cdpAddress(
   address: string,
   { headers, signal }: { headers?: Record<string, string> | undefined; signal: AbortSignal },
 ): Promise<string> {
-  if (/^wss?:\/\//i.test(address)) return address;
+  if (isWebSocket(address)) return address;
   const url = new URL(address);
   const { username, password } = urlCredentials(url);
   url.username = '';
@@ -28,6 +28,10 @@ export async function cdpAddress(
   if (!response.ok) throw new ProviderError('UNAVAILABLE', `/json/version responds with ${response.status}`);
   const version: unknown = await response.json().catch(() => null);
   const found = Object(version).webSocketDebuggerUrl;
-  if (typeof found === 'string' && /^wss?:\/\//.test(found)) return found;
+  if (typeof found === 'string' && isWebSocket(found)) return found;
   throw new ProviderError('UNAVAILABLE', NO_PORT);
+}
+
+export function isWebSocket(address: string): boolean {
+  return /^wss?:\/\//i.test(address);
 }

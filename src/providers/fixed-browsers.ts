@@ -3,12 +3,15 @@ import { errorMessage } from '../common/error-message.ts';
 import type { FixedBrowser } from '../options/resolve-service.ts';
 import { printable } from '../printable.ts';
 import { redactText } from '../redact.ts';
-import { cdpAddress } from './cdp-address.ts';
-import { type ProvidedBrowser, ProviderError, type ProviderRequest } from './provider.ts';
+import { cdpAddress, isWebSocket } from './cdp-address.ts';
+import { type ProvidedBrowser, ProviderError, type ProviderRequest, type ReleaseReason } from './provider.ts';
 import type { CheckedProvider } from './provider-calls.ts';
 
 /** Why a worker waits. */
 export const ALL_IN_USE = 'all browsers of `browsers` are in use';
+/** The end of a lease whose browser was in use. */
+const WORKED: ReadonlySet<ReleaseReason> = new Set(['finished', 'idle', 'rolled-over', 'expired'] as const);
+
 /** One address, with what is leased there. */
 interface Place extends FixedBrowser {
   /** How messages name it: without path and credentials. */
@@ -63,23 +66,35 @@ export class FixedBrowsers implements CheckedProvider {
     throw new ProviderError('LIMIT_REACHED', `${ALL_IN_USE}.`);
   }
 
-  async release(id: string): Promise<void> {
-    for (const { leased } of this.#places) leased.delete(id);
+  async release(id: string, reason: ReleaseReason): Promise<void> {
+    const place = this.#places.find(({ leased }) => leased.delete(id));
+    // Whether a debugging port answers shows before its browser is leased.
+    if (!place || !isWebSocket(place.url)) return;
+    if (reason === 'connect-failed') this.#leaveOut(place, 'it accepts no CDP connection');
+    else if (WORKED.has(reason)) this.#answered(place);
   }
 
   /** The address of its CDP; null if it does not answer. Whether a `ws://` address answers shows when it is used. */
   async #addressOf(place: Place, signal: AbortSignal): Promise<string | null> {
     try {
       const address = await cdpAddress(place.url, { signal });
-      if (place.isLeftOut) this.#onNote(`the browser at ${place.name} answers again`);
-      place.isLeftOut = false;
+      if (!isWebSocket(place.url)) this.#answered(place);
       return address;
     } catch (error) {
       signal.throwIfAborted();
-      if (!place.isLeftOut) this.#onNote(`the browser at ${place.name} is left out: ${reasonOf(error, place)}`);
-      place.isLeftOut = true;
+      this.#leaveOut(place, reasonOf(error, place));
       return null;
     }
+  }
+
+  #answered(place: Place): void {
+    if (place.isLeftOut) this.#onNote(`the browser at ${place.name} answers again`);
+    place.isLeftOut = false;
+  }
+
+  #leaveOut(place: Place, reason: string): void {
+    if (!place.isLeftOut) this.#onNote(`the browser at ${place.name} is left out: ${reason}`);
+    place.isLeftOut = true;
   }
 
   #noneAnswers(): ProviderError {

@@ -8,6 +8,7 @@ import type {
   SessionPage,
   UpdateSessionRequest,
 } from '../service/schemas/index.ts';
+import { ALL_IN_USE } from './fixed-browsers.ts';
 import { OPTIONAL, type ProviderRequest, type ReleaseReason } from './provider.ts';
 import { type CheckedProvider, type LeasableBrowser, ProviderCalls } from './provider-calls.ts';
 
@@ -21,10 +22,19 @@ export interface ProviderOptions extends CreateOptions, Partial<Pick<ProviderReq
   reason?: ReleaseReason | undefined;
 }
 
+/** What messages say of a limit that is not the plan's. */
+export interface OwnLimit {
+  /** What allows no more. */
+  by: string;
+  /** Why a worker waits. */
+  reached: string;
+}
+
 /** A provider's browsers as sessions of the service, so that a run leases both in the same way. */
 export class ProvidedSessions {
   /** Labels stay as they are. */
   readonly renewsNotes = false;
+  readonly limited: OwnLimit;
   readonly now: () => number;
   readonly #calls: ProviderCalls;
   readonly #runsAlready: boolean | undefined;
@@ -40,6 +50,10 @@ export class ProvidedSessions {
   /** @param name of the user's provider, for messages; default: browsers that run already */
   constructor(provider: CheckedProvider, name: string | null = null, now: () => number = Date.now) {
     this.now = now;
+    this.limited =
+      name === null
+        ? { by: '`browsers`', reached: ALL_IN_USE }
+        : { by: name, reached: `all browsers that ${name} allows are in use` };
     this.#calls = new ProviderCalls(provider, name, now);
     this.#runsAlready = provider.runsAlready;
   }

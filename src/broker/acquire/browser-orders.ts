@@ -24,8 +24,6 @@ export interface Refusals {
 /** What {@link BrowserOrders} needs from the broker. */
 export interface BrowserOrdersOptions {
   client: BrowserService;
-  /** For browsers that run already: what to say when all of them are in use. */
-  full?: string | undefined;
   run: RunIdentity;
   scheduler: RequestScheduler;
   pools: PoolDirectory;
@@ -81,7 +79,7 @@ export class BrowserOrders {
         return waitsFor();
       },
       explain: async (limit) => {
-        if (waiting === 'capacity') return this.#options.full ?? (await scheduler.describeLimit(limit));
+        if (waiting === 'capacity') return this.#options.client.limited?.reached ?? (await scheduler.describeLimit(limit));
         return plan.pool === null ? waitsFor() : await this.#explainPool(plan.pool, limit);
       },
       giveUp: () => givenUp.abort(new SurplusOrder()),
@@ -133,7 +131,7 @@ export class BrowserOrders {
 
   #waitsFor(plan: LeasePlan, waiting: Waiting): string {
     if (waiting === 'capacity') {
-      return `${this.#options.full ?? 'the workspace is at its concurrent-browser limit'}, waiting for a browser to end`;
+      return `${this.#options.client.limited?.reached ?? 'the workspace is at its concurrent-browser limit'}, waiting for a browser to end`;
     }
     const what = plan.pool === null ? 'waiting for the service to start one' : 'waiting for the pool to have one ready';
     const refused = this.#options.refusals.lately();

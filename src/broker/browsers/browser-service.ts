@@ -1,4 +1,4 @@
-import type { ProvidedSession, ProviderOptions } from '../../providers/provided-sessions.ts';
+import type { OwnLimit, ProvidedSession, ProviderOptions } from '../../providers/provided-sessions.ts';
 import type { CreateSessionRequest, ServiceClient } from '../../service/index.ts';
 
 /** The part of the service client that acquires and ends browsers; tests pass a scripted one. */
@@ -15,6 +15,8 @@ export interface BrowserService
     | 'release'
     | 'updateSession'
   > {
+  /** For the user's own browsers: what to say of their limit. */
+  readonly limited?: OwnLimit;
   createSession(body?: CreateSessionRequest, options?: ProviderOptions): Promise<ProvidedSession>;
   stopSession(sessionId: string, options?: ProviderOptions): Promise<void>;
 }

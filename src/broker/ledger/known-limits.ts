@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { writeAtomically } from '../../common/write-atomically.ts';
 import { projectDirectory } from '../../options/project-directory.ts';
+import type { ServiceChoice } from '../../options/resolve-service.ts';
 
-/** What runs and `poolwright doctor` have learned about a workspace, for later runs, which then need no request. */
+/** What runs and `poolwright doctor` have learned about a workspace or a provider, for later runs, which then need no request. */
 export interface KnownLimits {
-  /** The plan's browsers at once; null: unknown. */
+  /** The browsers at once of the plan or the provider; null: unknown. */
   concurrentBrowsers: number | null;
   /** Sizes of pools, by the ID or name that the options use. */
   pools: ReadonlyMap<string, number>;
@@ -15,13 +16,22 @@ export interface KnownLimits {
 const NOTHING: KnownLimits = { concurrentBrowsers: null, pools: new Map() };
 
 /**
- * The file for one workspace of one service, in the directory of the project that `start` lies in. Its name is a hash:
- * the file contains neither key nor address. Null: there is no directory that only this user can write to.
+ * The file for one workspace of one service, or for one provider, in the directory of the project that `start` lies in.
+ * Its name is a hash: the file contains neither key nor address. Null: there is no directory that only this user can
+ * write to, or nothing to learn.
  */
-export function limitsFile(start: string, { baseURL, apiKey }: { baseURL: string; apiKey: string }): string | null {
+export function limitsFile(start: string, service: ServiceChoice): string | null {
   const { ledgerDirectory } = projectDirectory(start);
-  const workspace = createHash('sha256').update(`poolwright limits ${baseURL} ${apiKey}`).digest('hex').slice(0, 16);
-  return ledgerDirectory && join(ledgerDirectory, `limits-${workspace}.json`);
+  const whose = ownerOf(service);
+  if (ledgerDirectory === null || whose === null) return null;
+  const hash = createHash('sha256').update(`poolwright limits ${whose}`).digest('hex').slice(0, 16);
+  return join(ledgerDirectory, `limits-${hash}.json`);
+}
+
+function ownerOf(service: ServiceChoice): string | null {
+  if (service.kind === 'hosted') return `${service.baseURL} ${service.apiKey}`;
+  // The option and the variable name its file relative to different directories.
+  return service.kind === 'provider' ? `provider ${basename(service.file)}` : null;
 }
 
 /** What is known; nothing where the file is missing or damaged. */

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../common/clock.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
-import { BrowserOrders, type BrowserOrdersOptions, type Refusals } from '../acquire/browser-orders.ts';
+import { BrowserOrders, type Refusals } from '../acquire/browser-orders.ts';
 import { BrowserQueue } from '../acquire/browser-queue.ts';
 import { endsTheRun } from '../acquire/requests/failure-policy.ts';
 import { RequestScheduler } from '../acquire/requests/request-scheduler.ts';
@@ -21,7 +21,6 @@ import { RunPhase } from './run-phase.ts';
 /** What {@link createLeasing} needs. */
 export interface LeasingOptions {
   client: BrowserService;
-  full?: BrowserOrdersOptions['full'];
   run: RunIdentity;
   projects: Projects;
   pools: PoolDirectory;
@@ -52,7 +51,7 @@ export interface Leasing {
 
 /** Creates the parts that lease the browsers of a run, each after the parts it depends on. */
 export function createLeasing(options: LeasingOptions): Leasing {
-  const { client, full, run, projects, pools, limit, ledger, log, refusals, recorder } = options;
+  const { client, run, projects, pools, limit, ledger, log, refusals, recorder } = options;
   const { clock = systemClock, random = Math.random, serviceGone = new AbortController().signal } = options;
   const browsers = new HeldBrowsers();
   const phase = new RunPhase();
@@ -73,7 +72,6 @@ export function createLeasing(options: LeasingOptions): Leasing {
   closing.addEventListener('abort', () => scheduler.close());
   const orders = new BrowserOrders({
     client,
-    full,
     run,
     scheduler,
     pools,

@@ -12,6 +12,8 @@ export interface Account {
 
 export interface PreflightOptions {
   account: Account;
+  /** What sets the limit: the plan, or the user's own provider. */
+  limitedBy: string;
   workers: number;
   shard: { current: number; total: number } | null;
   /** Every plan of the run with its named pool, if it names one. */
@@ -41,7 +43,7 @@ export async function askAccount(client: Pick<ServiceClient, 'getBilling' | 'get
 }
 
 /** Compares the run's demand with the plan, the pools and the balance. */
-export function preflight({ account, workers, shard, plans }: PreflightOptions): Preflight {
+export function preflight({ account, limitedBy, workers, shard, plans }: PreflightOptions): Preflight {
   const { billing, balance } = account;
   const limit = billing?.plan?.concurrent_browsers ?? null;
   const wanted = workers * (shard?.total ?? 1);
@@ -49,7 +51,7 @@ export function preflight({ account, workers, shard, plans }: PreflightOptions):
   const warnings: string[] = [];
   if (limit !== null && wanted > limit) {
     warnings.push(
-      `${many} want ${wanted} browsers, and the plan allows ${limit} at once: some workers will wait for others to finish`,
+      `${many} want ${wanted} browsers, and ${limitedBy} allows ${limit} at once: some workers will wait for others to finish`,
     );
   }
   if (balance && balance.balance_cents <= 0) {

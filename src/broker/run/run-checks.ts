@@ -1,6 +1,6 @@
 import type { LeasePlan } from '../../options/schema/plan.ts';
-import type { ServiceClient } from '../../service/index.ts';
 import type { Pool } from '../../service/schemas/index.ts';
+import type { RunClient } from '../browsers/browser-service.ts';
 import type { PoolDirectory } from '../pools/pool-directory.ts';
 import type { RunSweep } from '../recovery/run-sweep.ts';
 import { askAccount, type Preflight, preflight } from './preflight.ts';
@@ -8,7 +8,7 @@ import type { StartDeadline } from './start-deadline.ts';
 
 /** What {@link checkRun} needs before a run leases its first browser. */
 export interface RunChecks {
-  client: Pick<ServiceClient, 'listSessions' | 'getBilling' | 'getBalance'>;
+  client: Pick<RunClient, 'listSessions' | 'getBilling' | 'getBalance' | 'limited'>;
   /** The deadline for the start, which covers each step. */
   start: Pick<StartDeadline, 'step'>;
   /** Stops browsers that dead runs left; null: there cannot be any. */
@@ -49,7 +49,13 @@ export async function checkRun(checks: RunChecks): Promise<CheckedRun> {
   const notices = sweep ? await sweep.begin() : [];
   if (lacksLedger) notices.push(NO_LEDGER);
   const plans = await withPools(checks);
-  const { limit, balance, warnings } = preflight({ account: await asked, workers, shard, plans });
+  const { limit, balance, warnings } = preflight({
+    account: await asked,
+    limitedBy: client.limited?.by ?? 'the plan',
+    workers,
+    shard,
+    plans,
+  });
   const poolSizes = new Map(plans.flatMap(({ plan, pool }) => (pool ? [[String(plan.pool), pool.size] as const] : [])));
   return { limit, balance, poolSizes, notices: [...notices, ...warnings] };
 }

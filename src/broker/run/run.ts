@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { traceTime } from '../../common/time-trace.ts';
-import { ALL_IN_USE } from '../../providers/fixed-browsers.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { RunRecorder } from '../../record/run-recorder.ts';
 import { secretsOf as proxySecrets } from '../../service/http/secrets-of.ts';
@@ -95,7 +94,6 @@ export async function startRun(
   void rememberLimits(config.limitsFile ?? null, { concurrentBrowsers: limit, pools: poolSizes });
   const { leases, endAll } = createLeasing({
     client,
-    full: service.kind === 'browsers' ? ALL_IN_USE : undefined,
     run,
     projects,
     pools,

@@ -60,7 +60,7 @@ export async function startBrokerWith({
     suite,
     ledgerDirectory,
     // Not the suite's directory, which a config does not know when it asks for them.
-    limitsFile: service.kind === 'hosted' ? limitsFile(process.cwd(), service) : null,
+    limitsFile: limitsFile(process.cwd(), service),
     overRuns: earlierAttempts(process.env),
   });
   return { broker, service };

@@ -30,7 +30,7 @@ test('meets the others', async ({ page }, { file }) => {
 });`;
 
 const limitsIn = ({ directory }: Consumer, { baseURL, apiKey }: { baseURL: string; apiKey: string }) =>
-  limitsFile(directory, { baseURL, apiKey }) ?? '';
+  limitsFile(directory, { kind: 'hosted', baseURL, apiKey }) ?? '';
 
 test.describe('with a plan of three browsers', () => {
   test.use({ serviceOptions: { concurrentBrowsers: 3 } });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test as base, expect } from '@playwright/test';
 import fc from 'fast-check';
 import { FixedBrowsers } from '../../../src/providers/fixed-browsers.ts';
-import { type ProvidedBrowser, ProviderError } from '../../../src/providers/provider.ts';
+import { type ProvidedBrowser, ProviderError, type ReleaseReason } from '../../../src/providers/provider.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 /** A server in place of a browser's debugging port. */
@@ -109,7 +109,7 @@ test('leases each browser to as many as it takes, whichever die and return', asy
         else if (op === 'acquire')
           model.acquired(await fixed.acquire({ signal: SIGNAL }).catch((error: Error) => error));
         else if (id !== undefined) {
-          await fixed.release(id);
+          await fixed.release(id, 'finished');
           model.leases.delete(id);
         }
       }
@@ -128,6 +128,32 @@ test('never leases one browser twice at the same time', async ({ ports }) => {
   const given = outcomes.flatMap((each) => (each.status === 'fulfilled' ? each.value.cdpUrl : []));
   expect(new Set(given).size).toBe(3);
   expect(given).toHaveLength(3);
+});
+
+test('a `ws://` address that accepts no connection is left out until a browser of it was used', async () => {
+  const notes: string[] = [];
+  const [bad, good] = ['ws://bad.example.com?token=secret', 'ws://good.example.com'];
+  const fixed = new FixedBrowsers(
+    [bad, good].map((url) => ({ url, max: 2 })),
+    (text) => notes.push(text),
+  );
+  const acquire = async () => {
+    const { id, cdpUrl } = await fixed.acquire({ signal: SIGNAL });
+    return { cdpUrl, end: (reason: ReleaseReason) => fixed.release(id, reason) };
+  };
+  const first = await acquire();
+  const again = await acquire();
+  expect([first.cdpUrl, again.cdpUrl]).toEqual([bad, bad]);
+  for (const lease of [first, again]) await lease.end('connect-failed');
+  expect(notes).toEqual(['the browser at bad.example.com is left out: it accepts no CDP connection']);
+  const others = [await acquire(), await acquire()];
+  expect(others.map(({ cdpUrl }) => cdpUrl)).toEqual([good, good]);
+  const last = await acquire();
+  expect(last.cdpUrl).toBe(bad);
+  await last.end('run-ended');
+  expect(notes).toHaveLength(1);
+  await (await acquire()).end('finished');
+  expect(notes[1]).toBe('the browser at bad.example.com answers again');
 });
 
 test('a request that is given up while a browser does not answer leaves it free', async ({ ports }) => {

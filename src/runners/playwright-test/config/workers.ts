@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module';
 import { cpus, totalmem } from 'node:os';
+import { basename } from 'node:path';
 import { type KnownLimits, limitsFile, readLimits } from '../../../broker/ledger/known-limits.ts';
 import { PoolwrightError } from '../../../errors.ts';
 import { workersVariable } from '../../../options/environment.ts';
 import { type MergedOptions, poolOf } from '../../../options/lease-plan.ts';
-import { type FixedBrowser, resolveService } from '../../../options/resolve-service.ts';
+import { resolveService, type ServiceChoice } from '../../../options/resolve-service.ts';
 import type { HostedOptions } from '../../../options/schema/schema.ts';
 
 /** What a machine bears: a worker that mostly waits for its browser needs little of a core, but has its memory. */
@@ -66,13 +67,12 @@ export function chooseWorkers(question: WorkersQuestion): WorkerChoice | null {
   const machine = { cores: cpus().length, memory: usableMemory() };
   const own = Math.max(1, Math.floor(machine.cores / 2));
   const service = serviceOf(options);
-  // The emulator's browsers run on this machine: more workers than Playwright's own number do not help. How many a
-  // provider has is not known here.
-  if (service === null || service.kind === 'emulator' || service.kind === 'provider') return null;
-  const sources =
-    service.kind === 'browsers'
-      ? [runningAlready(service.browsers)]
-      : sourcesOf(hosted, readLimits(limitsFile(process.cwd(), service)));
+  // The emulator's browsers run on this machine: more workers than Playwright's own number do not help.
+  if (service === null || service.kind === 'emulator') return null;
+  const known = readLimits(limitsFile(process.cwd(), service));
+  // A provider's is known only if it has `limit`.
+  if (service.kind === 'provider' && known.concurrentBrowsers === null) return null;
+  const sources = service.kind === 'hosted' ? sourcesOf(hosted, known) : [ownSource(service, known)];
   return suitableWorkers({ sources, shards: shard?.total ?? shardsIn(args), own, machine });
 }
 
@@ -125,8 +125,16 @@ function sourcesOf(hosted: readonly { options: MergedOptions }[], known: KnownLi
   return sources;
 }
 
-function runningAlready(named: readonly FixedBrowser[]): BrowserSource {
-  const browsers = named.reduce((sum, { max }) => sum + max, 0);
+/** The user's own browsers. */
+function ownSource(
+  own: Extract<ServiceChoice, { kind: 'browsers' | 'provider' }>,
+  { concurrentBrowsers }: KnownLimits,
+): BrowserSource {
+  if (own.kind === 'provider') {
+    const browsers = concurrentBrowsers ?? 1;
+    return { browsers, what: `${basename(own.file)} allows ${count(browsers)} at once` };
+  }
+  const browsers = own.browsers.reduce((sum, { max }) => sum + max, 0);
   return { browsers, what: `${count(browsers)} of \`browsers\` can be used at once` };
 }
 

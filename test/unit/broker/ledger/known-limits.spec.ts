@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { limitsFile, readLimits, rememberLimits } from '../../../../src/broker/ledger/known-limits.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
-const SERVICE = { baseURL: 'https://browsers.example.com', apiKey: 'key-word' };
+const SERVICE = { kind: 'hosted', baseURL: 'https://browsers.example.com', apiKey: 'key-word' } as const;
 const NOTHING = { concurrentBrowsers: null, pools: new Map() };
 
 const test = base.extend<{ project: string }>({
@@ -45,6 +45,14 @@ test('each key and each service has its own file, without key and address', asyn
   const files = readdirSync(directory);
   expect(files).toHaveLength(3);
   for (const name of files) expect(name + readFileSync(join(directory, name), 'utf8')).not.toMatch(/key-word|example/);
+});
+
+test('a provider has its own file, whichever directory its path starts at; other browsers have none', ({ project }) => {
+  const at = (file: string) => limitsFile(project, { kind: 'provider', file, isOption: true });
+  expect(at('./browsers.ts')).toBe(at('/suite/browsers.ts'));
+  expect(new Set([at('browsers.ts'), at('others.ts'), limitsFile(project, SERVICE)]).size).toBe(3);
+  expect(limitsFile(project, { kind: 'browsers', browsers: [] })).toBeNull();
+  expect(limitsFile(project, { kind: 'emulator', chosenBy: 'option' })).toBeNull();
 });
 
 test('a damaged file counts as missing, and is replaced', async ({ project }) => {

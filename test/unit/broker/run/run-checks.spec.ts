@@ -88,6 +88,13 @@ test('the search for a pool ends with the time for the start', async () => {
   await expect(checkRun(checks)).rejects.toThrow('the time is over');
 });
 
+test('the limit of a provider is called by its name', async () => {
+  const { checks } = checksOf({ limit: 3 }, { sweep: null });
+  const client = { ...checks.client, limited: { by: 'browsers.ts', reached: 'all are in use' } };
+  const { notices } = await checkRun({ ...checks, client });
+  expect(notices).toEqual([expect.stringMatching(/^warning: 4 workers want 4 browsers, and browsers.ts allows 3/)]);
+});
+
 test('data that the key may not read is unknown, and causes no warning', async () => {
   const { checks } = checksOf({ limit: null, balance: null }, { sweep: null });
   expect(await checkRun(checks)).toEqual({ limit: null, balance: null, poolSizes: new Map(), notices: [] });

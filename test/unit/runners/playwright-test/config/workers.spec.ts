@@ -93,7 +93,7 @@ const test = base.extend<Fixtures>({
     mkdirSync(join(project, 'node_modules'));
     writeFileSync(join(project, 'package.json'), '{}');
     process.chdir(project);
-    await rememberLimits(limitsFile(project, SERVICE), { concurrentBrowsers: 6, pools: new Map([['small', 2]]) });
+    await rememberLimits(limitsFile(project, { kind: 'hosted', ...SERVICE }), { concurrentBrowsers: 6, pools: new Map([['small', 2]]) });
     const hosted = [{ options: {} }];
     await use((question) =>
       chooseWorkers({
@@ -152,6 +152,18 @@ test('pools bound it, whether the option or the variable names them', ({ ask }) 
   process.env.POOLWRIGHT_POOL = 'small';
   expect(ask({})?.workers).toBe(2);
   expect(ask({ hosted: [at('a', { pool: null })] })?.workers).toBe(6);
+});
+
+test('the user’s own browsers bound it: all that `browsers` may serve, or the limit that a provider has told', async ({
+  ask,
+}) => {
+  const browsers = ['http://localhost:9222', { url: 'ws://localhost:9223', max: 3 }];
+  expect(ask({ options: { browsers } })?.why).toBe('4 workers: 4 browsers of `browsers` can be used at once');
+  const own = { options: { provider: './browsers.ts' } };
+  expect(ask(own)).toBeNull();
+  const file = limitsFile(process.cwd(), { kind: 'provider', file: 'browsers.ts', isOption: false });
+  await rememberLimits(file, { concurrentBrowsers: 3, pools: new Map() });
+  expect(ask(own)).toEqual({ workers: 3, why: '3 workers: browsers.ts allows 3 browsers at once' });
 });
 
 test('another key, the emulator and a run that cannot start get Playwright’s own number', ({ ask }) => {
