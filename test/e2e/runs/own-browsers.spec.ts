@@ -55,6 +55,25 @@ test('`browsers`: one that does not answer is left out, and said once', async ({
   expect(output.match(/the browser at 127\.0\.0\.1:\d+ is left out: /g)).toHaveLength(1);
 });
 
+test('`browsers`: a `ws://` address without a browser costs no test, and is left out', async ({
+  runSuite,
+  port,
+  nobody,
+}) => {
+  const dead = `${nobody.replace('http', 'ws')}/?token=s3cret-word`;
+  const { output, record } = await runSuite({
+    tests: TESTS,
+    options: `{ browsers: ${JSON.stringify([dead, port])} }`,
+    args: ['--workers=1'],
+    env: { POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '' },
+  });
+  expect(output).toContain('3 passed');
+  expect(output.match(/the browser at 127\.0\.0\.1:\d+ is left out: it accepts no CDP connection/g)).toHaveLength(1);
+  const { sessions } = await record();
+  expect(sessions.filter(({ endReason }) => endReason === 'connect-failed')).toHaveLength(1);
+  expect(output + JSON.stringify(sessions)).not.toContain('s3cret-word');
+});
+
 test('one clear error before any test: no browser answers; what only the service has', async ({
   runSuite,
   port,

@@ -1,52 +1,16 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf } from '../../support/e2e/process-tree.ts';
+import { providerFile } from '../../support/e2e/provider-file.ts';
+import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { STAYS } from '../../support/e2e/suites.ts';
 import { poolwright } from '../../support/run-cli.ts';
 
 /** A provider of the user's. It gets its browsers from the service of the test, which thus sees what is left. */
 
 test.use({ browsers: 'stub' });
-
-/** `more`: statements of the file, and of `acquire` and `release`. */
-const provider = ({ file = '', acquire = '', release = '' } = {}) => `
-import { defineProvider, ProviderError } from 'poolwright/provider';
-
-interface Session { sessionId: string; cdpUrl: string; note: string; bandwidthBytes?: number }
-
-async function call(method: string, path: string, body?: object): Promise<Session & { sessions: Session[] }> {
-  const response = await fetch(process.env.POOLWRIGHT_BASE_URL + '/v1/browser/' + path, {
-    method,
-    headers: { authorization: 'Bearer ' + process.env.POOLWRIGHT_API_KEY, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (response.status === 403) throw new ProviderError('LIMIT_REACHED', 'all are in use');
-  if (!response.ok) throw new ProviderError('UNAVAILABLE', 'status ' + response.status);
-  return await response.json();
-}
-${file}
-
-export default defineProvider({
-  async acquire({ label, project, signal }) {
-    ${acquire}
-    const { sessionId, cdpUrl } = await call('POST', 'session', { note: label });
-    console.log('ACQUIRED for [' + project + '] ' + signal.aborted);
-    return { id: sessionId, cdpUrl, expiresAt: new Date(Date.now() + 600_000), headers: { 'x-key': 's3cret-word' } };
-  },
-  async release(id, reason) {
-    ${release}
-    await call('DELETE', 'session?sessionId=' + id);
-    console.log('RELEASED ' + reason);
-  },
-  async list() {
-    const { sessions } = await call('GET', 'sessions?status=active');
-    return sessions.map(({ sessionId, note }) => ({ id: sessionId, label: note }));
-  },
-  async usage(id) {
-    return (await call('GET', 'session?sessionId=' + id)).bandwidthBytes ?? null;
-  },
-  limit: async () => 2,
-});
-`;
 
 const THREE = Object.fromEntries(
   ['a', 'b', 'c'].map((name) => [name, `test('${name}', async ({ page }) => { await page.goto('about:blank'); });`]),
@@ -61,10 +25,10 @@ test('a run on a provider: workers wait at its limit, and the record has what it
     tests: THREE,
     options: OPTION,
     args: ['--workers=3'],
-    files: { 'browsers.ts': provider() },
+    files: { 'browsers.ts': providerFile() },
   });
   expect(output).toContain('poolwright: browsers of browsers.ts');
-  expect(output).toContain('3 workers want 3 browsers, and the plan allows 2 at once');
+  expect(output).toContain('3 workers want 3 browsers, and browsers.ts allows 2 at once');
   expect(output).toContain('ACQUIRED for [] false');
   expect(output).toMatch(/RELEASED (finished|idle|run-ended)/);
   expect(output).toContain('3 passed');
@@ -75,7 +39,76 @@ test('a run on a provider: workers wait at its limit, and the record has what it
     expect(session).toMatchObject({ endConfirmed: true, bandwidthBytes: expect.any(Number) });
   const log = await consumer.read('test-results/poolwright/broker.log');
   expect(log + output).not.toMatch(/s3cret-word|\/cdp\//);
+  // From the next run on, its limit is known.
+  const next = await runPlaywright(consumer, [], service.env);
+  expect(next.output).toContain('poolwright: 2 workers: browsers.ts allows 2 browsers at once');
   expect(await service.running()).toEqual([]);
+});
+
+/** A server before the service's CDP endpoints, which keeps the headers that it gets. */
+async function startGate(): Promise<{ url: string; keys: unknown[]; close(): void }> {
+  const keys: unknown[] = [];
+  const sockets = new Set<Socket>();
+  const gate = createServer().on('upgrade', (request, socket: Socket, head) => {
+    const target = new URL(request.url ?? '', 'http://gate');
+    const to = new URL(target.searchParams.get('to') ?? '');
+    keys.push(request.headers['x-key']);
+    const onward = connect(Number(to.port), to.hostname, () => {
+      onward.write(`GET ${to.pathname}${to.search} HTTP/1.1\r\nHost: ${to.host}\r\n`);
+      for (const [name, value] of Object.entries(request.headers))
+        if (name !== 'host') onward.write(`${name}: ${value}\r\n`);
+      onward.write('\r\n');
+      onward.write(head);
+      onward.pipe(socket).pipe(onward);
+    });
+    for (const each of [socket, onward]) {
+      sockets.add(each);
+      each.on('error', () => each.destroy());
+    }
+  });
+  await once(gate.listen(0, '127.0.0.1'), 'listening');
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    gate.close();
+  };
+  return { url: `ws://127.0.0.1:${(gate.address() as AddressInfo).port}`, keys, close };
+}
+
+test('its headers are sent with every connection, and a browser is replaced before it expires', async ({
+  runSuite,
+}) => {
+  const gate = await startGate();
+  try {
+    const { record } = await runSuite({
+      // A test with its margin needs 55 s, and a browser lives for 60 s.
+      config: 'timeout: 40_000,',
+      tests: `for (const n of [1, 2]) test('test ' + n, async ({ page }) => {
+        await page.goto('about:blank');
+        await new Promise((resolve) => setTimeout(resolve, 6_000));
+      });`,
+      options: OPTION,
+      args: ['--workers=1'],
+      env: { GATE: gate.url },
+      files: {
+        'browsers.ts': providerFile({
+          acquire: `const made = await call('POST', 'session', { note: label }, signal);
+            return {
+              id: made.sessionId,
+              cdpUrl: process.env.GATE + '/?to=' + encodeURIComponent(made.cdpUrl),
+              expiresAt: new Date(Date.now() + 60_000),
+              headers: { 'x-key': 's3cret-word' },
+            };`,
+        }),
+      },
+    });
+    const { sessions } = await record();
+    const used = sessions.filter(({ tests }) => tests.length > 0);
+    expect(used.map(({ endReason }) => endReason)).toEqual(['rolled-over', expect.any(String)]);
+    expect(gate.keys.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(gate.keys)).toEqual(new Set(['s3cret-word']));
+  } finally {
+    gate.close();
+  }
 });
 
 const WRONG = {
@@ -108,7 +141,7 @@ test('what a provider throws, prints and leaves unhandled ends neither the run n
     options: OPTION,
     args: ['--workers=1'],
     files: {
-      'browsers.ts': provider({
+      'browsers.ts': providerFile({
         file: `let releases = 0; let acquires = 0; console.log('{"ok":false}');`,
         acquire: `if (++acquires === 1) throw new Error('not yet'); setTimeout(() => { throw new Error('STRAY'); }, 10);`,
         release: `console.log('x'.repeat(200_000)); if (++releases === 1) throw new TypeError('odd');`,
@@ -124,7 +157,7 @@ test('a provider that ends the broker: another one takes over, and nothing is le
     tests: { a: `test('a', async ({ page }) => { await page.goto('about:blank'); });` },
     options: OPTION,
     files: {
-      'browsers.ts': provider({
+      'browsers.ts': providerFile({
         file: `import { existsSync, writeFileSync } from 'node:fs';`,
         release: `if (!existsSync('exited')) { writeFileSync('exited', ''); process.exit(3); }`,
       }),
@@ -140,7 +173,7 @@ test('a killed broker and a killed runner leave nothing; `sweep` finds what a de
   startSuite,
   service,
 }) => {
-  const files = { 'browsers.ts': provider() };
+  const files = { 'browsers.ts': providerFile() };
   const run = await startSuite({ tests: STAYS, options: OPTION, files, args: ['--workers=1'] });
   await run.printed(/WORKER \d+/);
   const broker = brokerOf(run.child.pid ?? 0);
