@@ -2,7 +2,12 @@ import { cpus } from 'node:os';
 
 /** The page about the random runs of a set, from the lines that each run left (`ChaosResult`). */
 
-const KINDS = { stub: 'stub browsers', chromium: 'real Chromium' };
+const KINDS = { stub: 'stub browsers', chromium: 'real Chromium', provider: "a user's provider" };
+
+/** The command for so many runs of each kind. */
+export function commandOf({ stub = 0, chromium = 0, provider = 0 }) {
+  return `node scripts/faults.mjs ${stub} --real ${chromium} --provider ${provider}`;
+}
 
 const total = (list) => list.reduce((sum, each) => sum + each, 0);
 const duration = (ms) => (ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`);
@@ -36,19 +41,18 @@ function traitRows(results) {
   const counts = new Map();
   for (const { kind, traits, struck, blow } of results) {
     for (const trait of [...traits, ...(struck ? [blow] : [])]) {
-      const count = counts.get(trait) ?? { stub: 0, chromium: 0 };
+      const count = counts.get(trait) ?? Object.fromEntries(Object.keys(KINDS).map((each) => [each, 0]));
       count[kind] += 1;
       counts.set(trait, count);
     }
   }
-  return [...counts].sort(([a], [b]) => a.localeCompare(b, 'en')).map(([trait, of]) => [trait, of.stub, of.chromium]);
+  return [...counts].sort(([a], [b]) => a.localeCompare(b, 'en')).map(([trait, of]) => [trait, ...Object.values(of)]);
 }
 
 function redRow({ kind, run, setSeed, traits, blow, struck, left, touched, error }) {
-  const numbers = kind === 'stub' ? `${run} --real 0` : `0 --real ${run}`;
   const what = [...left, ...touched][0] ?? error ?? '';
   return [
-    `\`CHAOS_SEED=${setSeed} node scripts/faults.mjs ${numbers} --only ${run}\``,
+    `\`CHAOS_SEED=${setSeed} ${commandOf({ [kind]: run })} --only ${run}\``,
     [...traits, ...(struck ? [blow] : [])].join(', '),
     what.slice(0, 120).replaceAll('|', '\\|'),
   ];
@@ -66,7 +70,7 @@ function spanOf(results) {
 }
 
 /** The whole page. */
-export function reliabilityPage({ results, seed, asked }) {
+export function reliabilityPage({ results, command, seed, asked }) {
   const kinds = Object.keys(KINDS).filter((kind) => results.some((each) => each.kind === kind));
   const ofKind = (kind) => results.filter((each) => each.kind === kind);
   const red = results.filter(({ ok }) => !ok);
@@ -82,7 +86,7 @@ export function reliabilityPage({ results, seed, asked }) {
   ];
   return `# Reliability
 
-Made with \`CHAOS_SEED=${seed} node scripts/faults.mjs ${asked.stub} --real ${asked.chromium} --write\`: short suites under the real \`playwright test\`, each with
+Made with \`${command} --write\`: short suites under the real \`playwright test\`, each with
 random faults: broken responses of the service, signals to runner, worker, broker and service, full disks, slow connections, wrong
 clocks, a second run in the same directory. The workspace also holds sessions and pools that belong to others.
 
@@ -94,13 +98,13 @@ ${table(
   kinds.map((kind) => kindRow(kind, ofKind(kind), seed)),
 )}
 
-${results.length} of the ${asked.stub + asked.chromium} runs of the set, on ${cpus().length} cores, Node ${process.version}, of the code at ${[...new Set(results.map(({ commit }) => commit))].join(', ')}. ${red.length === 0 ? 'No run failed.' : red.length === 1 ? 'One failed:' : `${red.length} failed:`}
+${results.length} of the ${total(Object.values(asked))} runs of the set, on ${cpus().length} cores, Node ${process.version}, of the code at ${[...new Set(results.map(({ commit }) => commit))].join(', ')}. ${red.length === 0 ? 'No run failed.' : red.length === 1 ? 'One failed:' : `${red.length} failed:`}
 ${red.length === 0 ? '' : `\n${table(['repeat it alone', 'contents', 'problem'], red.map(redRow))}\n`}
 ## What was in the runs
 
 A signal counts only if the process was still running. \`pause\` is SIGSTOP, then SIGCONT after up to 5 s; \`pause-kill\` ends with SIGKILL
 instead. \`terminal\` means runner and workers, \`machine\` these and the broker.
 
-${table(['', 'stub browsers', 'real Chromium'], traitRows(results))}
+${table(['', ...Object.values(KINDS)], traitRows(results))}
 `;
 }

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from './build.mjs';
 import { ensureChromium } from './chromium.mjs';
-import { reliabilityPage } from './faults-report.mjs';
+import { commandOf, reliabilityPage } from './faults-report.mjs';
 import { main, playwrightTest } from './playwright.mjs';
 
 /**
  * `node scripts/faults.mjs 1000 --real 200`: the fault suite, with so many random runs on stub browsers (200 unless
- * given) and on real ones (20). They are those of CHAOS_SEED, a new one unless given.
- *   --only 17   that run alone (`0 --real 17 --only 17`: a real one)
+ * given), on real ones (20) and on those of a user's provider (20). They are those of CHAOS_SEED, a new one unless given.
+ *   --provider 50  so many on a provider
+ *   --only 17   that run alone (`0 --real 17 --provider 0 --only 17`: a real one)
  *   --resume    goes on with the set of this CHAOS_SEED where it was broken off, and does the red ones again
  *   --write     writes bench/results/reliability.md, which says how much of the set was run
  * What comes after `--` goes to Playwright Test.
@@ -49,38 +50,47 @@ await main(async () => {
     allowPositionals: true,
     options: {
       real: { type: 'string', default: '20' },
+      provider: { type: 'string', default: '20' },
       only: { type: 'string' },
       resume: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
     },
   });
-  const asked = { stub: countOf(positionals[0] ?? '200', 'How many runs'), chromium: countOf(values.real, '--real') };
+  const asked = {
+    stub: countOf(positionals[0] ?? '200', 'How many runs'),
+    chromium: countOf(values.real, '--real'),
+    provider: countOf(values.provider, '--provider'),
+  };
+  const all = commandOf(asked);
   const seed = process.env.CHAOS_SEED ?? String(Math.floor(Math.random() * 100_000));
   const file = join(RESULTS, `${seed}.jsonl`);
   if (!values.resume && values.only === undefined) rmSync(file, { force: true });
   const done = values.resume ? resultsIn(file, asked).filter(({ ok }) => ok) : [];
-  console.log(`CHAOS_SEED=${seed}: ${asked.stub} runs on stub browsers, ${asked.chromium} on Chromium`);
+  console.log(
+    `CHAOS_SEED=${seed}: ${asked.stub} runs on stub browsers, ${asked.chromium} on Chromium, ${asked.provider} on a provider`,
+  );
   if (done.length > 0) console.log(`${done.length} of them were green before`);
   await ensureBuilt();
   await ensureChromium();
   const only =
-    values.only === undefined ? [] : ['-g', `chaos run ${countOf(values.only, '--only')} (on Chromium )?of `];
+    values.only === undefined
+      ? []
+      : ['-g', `chaos run ${countOf(values.only, '--only')} (on (Chromium|a provider) )?of `];
   const code = await playwrightTest(['--project=faults', ...only, ...(end === -1 ? [] : argv.slice(end + 1))], {
     CHAOS_SEED: seed,
     CHAOS_RUNS: String(asked.stub),
     CHAOS_REAL: String(asked.chromium),
+    CHAOS_PROVIDER: String(asked.provider),
     CHAOS_DONE: done.map(nameOf).join(),
     CHAOS_RESULTS: file,
     CHAOS_COMMIT: commit(),
   });
   if (values.only !== undefined) return code;
   const results = resultsIn(file, asked);
-  const page = reliabilityPage({ results, seed, asked });
+  const page = reliabilityPage({ results, command: `CHAOS_SEED=${seed} ${all}`, seed, asked });
   console.log(`\n${page}`);
-  if (results.length < asked.stub + asked.chromium) {
-    console.log(
-      `Not the whole set: CHAOS_SEED=${seed} node scripts/faults.mjs ${asked.stub} --real ${asked.chromium} --resume`,
-    );
+  if (results.length < asked.stub + asked.chromium + asked.provider) {
+    console.log(`Not the whole set: CHAOS_SEED=${seed} ${all} --resume`);
   }
   if (values.write) writeFileSync(PAGE, page);
   return code;

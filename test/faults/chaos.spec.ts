@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { errorMessage } from '../../src/common/error-message.ts';
 import type { Consumer } from '../support/e2e/consumer.ts';
 import { test as base } from '../support/e2e/fixtures.ts';
-import { blowOf, type ChaosPlan, chaosPlan, traitsOf } from './chaos/plan.ts';
+import { blowOf, type ChaosKind, type ChaosPlan, chaosPlan, traitsOf } from './chaos/plan.ts';
 import { CHAOS_MS, runChaos } from './chaos/run.ts';
 import { feasible } from './chaos/surroundings.ts';
 import { type ChaosResult, tally } from './chaos/tally.ts';
@@ -10,19 +10,32 @@ import { type ChaosResult, tally } from './chaos/tally.ts';
 /**
  * Short suites with random faults, random surroundings and random deaths. However a run ends, no browser is left
  * running, no end is left unconfirmed, and nothing foreign is touched. `CHAOS_RUNS` sets the number of runs on stub
- * browsers, `CHAOS_REAL` on real ones; run n of `CHAOS_SEED` is the same every time.
+ * browsers, `CHAOS_REAL` on real ones, `CHAOS_PROVIDER` on a user's provider; run n of `CHAOS_SEED` is the same every time.
  */
 
 const SEED = Number(process.env.CHAOS_SEED ?? 1);
-const { CHAOS_RUNS, CHAOS_REAL } = process.env;
+const { CHAOS_RUNS, CHAOS_REAL, CHAOS_PROVIDER } = process.env;
 /** Runs for `npm test`: short ones that together cover every kind of fault. */
-const BRIEF = { stub: [7, 11, 13, 21, 29, 45], chromium: [13] };
+const BRIEF = { stub: [7, 11, 13, 21, 29, 45], chromium: [13], provider: [] as number[] };
 const RUNS =
-  CHAOS_RUNS === undefined ? BRIEF : { stub: upTo(Number(CHAOS_RUNS)), chromium: upTo(Number(CHAOS_REAL ?? 0)) };
+  CHAOS_RUNS === undefined
+    ? BRIEF
+    : {
+        stub: upTo(Number(CHAOS_RUNS)),
+        chromium: upTo(Number(CHAOS_REAL ?? 0)),
+        provider: upTo(Number(CHAOS_PROVIDER ?? 0)),
+      };
 /** Runs to skip, because an earlier execution of this set has done them. */
 const DONE = new Set((process.env.CHAOS_DONE ?? '').split(','));
-/** Makes the real runs of a seed differ from its stub runs. */
-const OFFSET = { stub: 0, chromium: 5_000 };
+/** Makes the runs of a seed differ by kind. */
+const OFFSET = { stub: 0, chromium: 5_000, provider: 8_000 };
+const NAMES = { stub: '', chromium: ' on Chromium', provider: ' on a provider' };
+/** The options of `scripts/faults.mjs` for one run. */
+const ALONE: Record<ChaosKind, (n: number) => string> = {
+  stub: (n) => `${n} --real 0 --provider 0`,
+  chromium: (n) => `0 --real ${n} --provider 0`,
+  provider: (n) => `0 --real 0 --provider ${n}`,
+};
 
 /** Undoes a random run's changes even if the run is interrupted. */
 const test = base.extend<{ later: (undo: () => unknown) => void }>({
@@ -33,13 +46,10 @@ const test = base.extend<{ later: (undo: () => unknown) => void }>({
   },
 });
 
-type Kind = ChaosPlan['browser'];
-
-for (const kind of ['stub', 'chromium'] as const) {
+for (const kind of ['stub', 'chromium', 'provider'] as const) {
   for (const n of RUNS[kind]) {
     if (DONE.has(`${kind}-${n}`)) continue;
-    const name = kind === 'stub' ? `chaos run ${n}` : `chaos run ${n} on Chromium`;
-    test(`${name} of CHAOS_SEED=${SEED}`, async ({ newConsumer, site, later }) => {
+    test(`chaos run ${n}${NAMES[kind]} of CHAOS_SEED=${SEED}`, async ({ newConsumer, site, later }) => {
       test.setTimeout(CHAOS_MS);
       await randomRun(kind, n, site.url, later, newConsumer);
     });
@@ -51,7 +61,7 @@ function upTo(count: number): number[] {
 }
 
 async function randomRun(
-  kind: Kind,
+  kind: ChaosKind,
   n: number,
   siteUrl: string,
   later: (undo: () => unknown) => void,
@@ -78,11 +88,10 @@ async function randomRun(
     await runChaos(plan, await newConsumer(plan.playwright), siteUrl, result, later);
     result.ok = true;
   } catch (error) {
-    const numbers = kind === 'stub' ? `${n} --real 0` : `0 --real ${n}`;
     const text = stripVTControlCharacters(errorMessage(error));
     result.error = text.split('\n').find((line) => line.trim() !== '') ?? '';
     const said = [text, `the plan: ${JSON.stringify(plan)}`, `what it printed: ${result.output()}`];
-    said.push(`alone: CHAOS_SEED=${SEED} node scripts/faults.mjs ${numbers} --only ${n}`);
+    said.push(`alone: CHAOS_SEED=${SEED} node scripts/faults.mjs ${ALONE[kind](n)} --only ${n}`);
     throw new Error(said.join('\n\n'), { cause: error });
   } finally {
     result.ms = Math.round(performance.now() - started);

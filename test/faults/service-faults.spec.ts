@@ -2,6 +2,7 @@ import type { FaultRule } from 'poolwright/emulator';
 import type { Consumer } from '../support/e2e/consumer.ts';
 import { expect, test } from '../support/e2e/fixtures.ts';
 import { leftProcesses } from '../support/e2e/process-tree.ts';
+import { providerFile } from '../support/e2e/provider-file.ts';
 import { recordRequests } from '../support/e2e/requests.ts';
 import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../support/e2e/run-playwright.ts';
 import type { TestService } from '../support/e2e/service.ts';
@@ -19,6 +20,20 @@ const STOP = { method: 'DELETE', path: '/v1/browser/session' } as const;
 const ACQUIRE = { method: 'POST', path: '/v1/browser/pools/*/acquire' } as const;
 const RELEASE = { method: 'POST', path: '/v1/browser/pools/*/release' } as const;
 
+/** Where a run's browsers come from: created sessions, or a user's provider, which creates them. */
+const PLACES = {
+  session: { 'playwright.config.ts': wrappedConfig() },
+  provider: {
+    'playwright.config.ts': wrappedConfig(`{ provider: './browsers.ts' }`),
+    'browsers.ts': providerFile({ limit: null }),
+  },
+};
+type Place = keyof typeof PLACES;
+const BOTH: readonly [Place, string][] = [
+  ['session', ''],
+  ['provider', ' (of a provider)'],
+];
+
 const OPENS = suite(`test('opens', async ({ page }) => { await page.goto('about:blank'); });`);
 
 async function record(consumer: Consumer) {
@@ -32,9 +47,14 @@ async function expectClean(consumer: Consumer, service: TestService): Promise<vo
   expect(sessions.filter(({ endConfirmed }: { endConfirmed: boolean }) => !endConfirmed)).toEqual([]);
 }
 
+interface Kind {
+  name: string;
+  effects: FaultRule['effect'][];
+}
+
 test.describe('giving a browser back when the call', () => {
   const badGateway: FaultRule['effect'] = { status: 502, body: '<html>Bad gateway</html>' };
-  const kinds: { name: string; effects: FaultRule['effect'][] }[] = [
+  const kinds: [Kind, ...Kind[]] = [
     { name: 'fails in every way', effects: [{ status: 500 }, badGateway, { reset: true }, { loseAnswer: true }] },
     { name: 'gets 500 twice @slow', effects: [{ status: 500 }, { status: 500 }] },
     { name: 'gets a 502 that is not JSON, twice @slow', effects: [badGateway, badGateway] },
@@ -60,6 +80,16 @@ test.describe('giving a browser back when the call', () => {
     });
   }
 
+  test('fails in every way: of a provider', async ({ newConsumer, service }) => {
+    const [{ effects }] = kinds;
+    await service.addFaults(effects.map((effect) => ({ match: STOP, effect, count: 1 })));
+    const consumer = await newConsumer();
+    await consumer.write({ ...PLACES.provider, 'tests/a.spec.ts': OPENS });
+    const run = await runPlaywright(consumer, [], service.env);
+    expect(run.code, run.output).toBe(0);
+    await expectClean(consumer, service);
+  });
+
   test('is never confirmed: reported at the end, kept in the ledger, swept by the next run @slow', async ({
     newConsumer,
     service,
@@ -79,85 +109,95 @@ test.describe('giving a browser back when the call', () => {
 });
 
 test.describe('acquiring', () => {
-  test('finds the session of a create with a lost response by its note: one browser, one session', async ({
-    newConsumer,
-    service,
-  }) => {
-    await service.addFaults([{ match: CREATE, effect: { loseAnswer: true }, count: 1 }]);
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
-    const run = await runPlaywright(consumer, [], service.env);
-    expect(run.code, run.output).toBe(0);
-    expect(await service.allSessions()).toBe(1);
-    await expectClean(consumer, service);
-  });
-
-  test('a created browser that cannot be reached is given back and replaced', async ({ newConsumer, service }) => {
-    await service.addFaults([{ match: { path: '/cdp/*' }, effect: { status: 500 }, count: 1 }]);
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': OPENS });
-    const run = await runPlaywright(consumer, [], service.env);
-    expect(run.code, run.output).toBe(0);
-    const { sessions } = await record(consumer);
-    expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).toEqual(['connect-failed', 'idle']);
-    await expectClean(consumer, service);
-  });
-
-  test('503 and 429 for several workers: one of them retries, the others wait for it', async ({
-    newConsumer,
-    service,
-  }) => {
-    const busy = { error: 'No eligible node found', code: 'browser_capacity_unavailable' };
-    const refused = { status: 503, body: busy, headers: { 'Retry-After': '2' } };
-    await service.addFaults([{ id: 'busy', match: CREATE, effect: refused }]);
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(),
-      ...Object.fromEntries(['a', 'b', 'c'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
+  for (const [place, of] of BOTH) {
+    test(`finds the session of a create with a lost response by its note: nothing is left${of}`, async ({
+      newConsumer,
+      service,
+    }) => {
+      await service.addFaults([{ match: CREATE, effect: { loseAnswer: true }, count: 1 }]);
+      const consumer = await newConsumer();
+      await consumer.write({ ...PLACES[place], 'tests/a.spec.ts': OPENS });
+      const run = await runPlaywright(consumer, [], service.env);
+      expect(run.code, run.output).toBe(0);
+      // A provider's list has no address: its browser is released, and another one requested.
+      expect(await service.allSessions()).toBe(place === 'session' ? 1 : 2);
+      await expectClean(consumer, service);
     });
-    const requests = recordRequests();
-    const run = startPlaywright(consumer, ['--workers=3'], service.env);
-    await run.printed(
-      /without a browser for 3 s: waiting for the service to start one \(the service responded with \d+, asking again\)/,
-    );
-    await service.addFaults([
-      { id: 'busy', match: CREATE, effect: { status: 429, body: '<html>Slow down</html>' }, count: 1 },
-    ]);
-    expect((await run.exit).code, run.output()).toBe(0);
-    requests.stop();
-    const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
-    const refusals = creates.filter(({ status }) => status !== 200);
-    expect(refusals.map(({ status }) => status)).toEqual([503, 503, 503, ...refusals.slice(4).map(() => 503), 429]);
-    // The three pending requests are refused together; then one is sent at a time.
-    const gaps = refusals.slice(3).map(({ at }, index) => at - (refusals[index + 2]?.at ?? 0));
-    expect(Math.min(...gaps)).toBeGreaterThan(1_000);
-    expect(creates).toHaveLength(refusals.length + 3);
-    await expectClean(consumer, service);
-  });
 
-  test('402: the whole run stops its requests, and every test has the same one-line error', async ({
-    newConsumer,
-    service,
-  }) => {
-    await service.addFaults([{ match: CREATE, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
-    const consumer = await newConsumer();
-    await consumer.write({
-      'playwright.config.ts': wrappedConfig(),
-      ...Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
+    test(`a created browser that cannot be reached is given back and replaced${of}`, async ({
+      newConsumer,
+      service,
+    }) => {
+      await service.addFaults([{ match: { path: '/cdp/*' }, effect: { status: 500 }, count: 1 }]);
+      const consumer = await newConsumer();
+      await consumer.write({ ...PLACES[place], 'tests/a.spec.ts': OPENS });
+      const run = await runPlaywright(consumer, [], service.env);
+      expect(run.code, run.output).toBe(0);
+      const { sessions } = await record(consumer);
+      expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).toEqual(['connect-failed', 'idle']);
+      await expectClean(consumer, service);
     });
-    const requests = recordRequests();
-    const run = await runPlaywright(consumer, ['--workers=2'], service.env);
-    requests.stop();
-    expect(run.code, run.output).toBe(1);
-    const errors = (await reportedTests(consumer)).map(({ results }) => results[0]?.error?.message ?? '');
-    expect(errors).toHaveLength(5);
-    expect(new Set(errors).size).toBe(1);
-    expect(errors[0]).toContain('402 "Insufficient balance". The workspace is out of credit');
-    expect(errors[0]?.split('\n')).toHaveLength(1);
-    // Two were pending before the first response; none was sent after it.
-    expect(requests.answered.filter(({ status }) => status === 402).length).toBeLessThanOrEqual(2);
-    expect((await record(consumer)).leaseFailures).toHaveLength(1);
-  });
+
+    test(`503 and 429 for several workers: one of them retries, the others wait for it${of}`, async ({
+      newConsumer,
+      service,
+    }) => {
+      const busy = { error: 'No eligible node found', code: 'browser_capacity_unavailable' };
+      const refused = { status: 503, body: busy, headers: { 'Retry-After': '2' } };
+      await service.addFaults([{ id: 'busy', match: CREATE, effect: refused }]);
+      const consumer = await newConsumer();
+      await consumer.write({
+        ...PLACES[place],
+        ...Object.fromEntries(['a', 'b', 'c'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
+      });
+      const requests = recordRequests();
+      const run = startPlaywright(consumer, ['--workers=3'], service.env);
+      await run.printed(
+        /without a browser for 3 s: waiting for the service to start one \(the service responded with \d+, asking again\)/,
+      );
+      await service.addFaults([
+        { id: 'busy', match: CREATE, effect: { status: 429, body: '<html>Slow down</html>' }, count: 1 },
+      ]);
+      expect((await run.exit).code, run.output()).toBe(0);
+      requests.stop();
+      const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
+      const refusals = creates.filter(({ status }) => status !== 200);
+      expect(refusals.map(({ status }) => status)).toEqual([503, 503, 503, ...refusals.slice(4).map(() => 503), 429]);
+      // The three pending requests are refused together; then one is sent at a time.
+      const gaps = refusals.slice(3).map(({ at }, index) => at - (refusals[index + 2]?.at ?? 0));
+      expect(Math.min(...gaps)).toBeGreaterThan(1_000);
+      expect(creates).toHaveLength(refusals.length + 3);
+      await expectClean(consumer, service);
+    });
+
+    test(`402: the whole run stops its requests, and every test has the same one-line error${of}`, async ({
+      newConsumer,
+      service,
+    }) => {
+      await service.addFaults([{ match: CREATE, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
+      const consumer = await newConsumer();
+      await consumer.write({
+        ...PLACES[place],
+        ...Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
+      });
+      const requests = recordRequests();
+      const run = await runPlaywright(consumer, ['--workers=2'], service.env);
+      requests.stop();
+      expect(run.code, run.output).toBe(1);
+      const errors = (await reportedTests(consumer)).map(({ results }) => results[0]?.error?.message ?? '');
+      expect(errors).toHaveLength(5);
+      expect(new Set(errors).size).toBe(1);
+      const said = {
+        session: '402 "Insufficient balance". The workspace is out of credit',
+        provider: 'browsers.ts: 402 {"error":"Insufficient balance"}',
+      };
+      expect(errors[0]).toContain(said[place]);
+      expect(errors[0]?.split('\n')).toHaveLength(1);
+      // Two were pending before the first response; none was sent after it.
+      expect(requests.answered.filter(({ status }) => status === 402).length).toBeLessThanOrEqual(2);
+      expect((await record(consumer)).leaseFailures).toHaveLength(1);
+    });
+  }
 });
 
 test('a connection that breaks mid-test: the error names it, and the session does not keep running', async ({

@@ -1,8 +1,11 @@
 import { type FarChromium, startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { freePort } from '../../support/e2e/free-port.ts';
+import { reportedTests } from '../../support/e2e/run-playwright.ts';
+import { recordOf } from '../../support/e2e/runner-records.ts';
 import { STAYS } from '../../support/e2e/suites.ts';
 import { poolwright } from '../../support/run-cli.ts';
+import { ownTitle, watchRun } from '../../support/watch/watched-run.ts';
 
 /** Browsers that run already, by their debugging port: no service and no emulator. */
 
@@ -72,6 +75,43 @@ test('`browsers`: a `ws://` address without a browser costs no test, and is left
   const { sessions } = await record();
   expect(sessions.filter(({ endReason }) => endReason === 'connect-failed')).toHaveLength(1);
   expect(output + JSON.stringify(sessions)).not.toContain('s3cret-word');
+});
+
+test('hold, watching, films, shards and `reuse` work as on the service', async ({ startSuite, port }) => {
+  const title = ownTitle('waits for a person');
+  const run = await startSuite({
+    options: `{ film: 'on', reuse: 'test' }`,
+    tests: {
+      a: `import { test } from 'poolwright';
+        test('${title}', async ({ page, hostedSession }) => {
+          await page.goto('data:text/html,<body style="background:red">');
+          await hostedSession.hold('look');
+        });
+        test('goes on', async ({ page }) => { await page.goto('/'); });`,
+      b: `test('in the other shard', async ({ page }) => { await page.goto('/'); });`,
+    },
+    args: ['--workers=1', '--shard=1/2'],
+    env: { POOLWRIGHT_CDP_URL: port },
+  });
+  const watched = watchRun(title);
+  try {
+    await run.printed(/is on hold until/);
+    await expect.poll(() => watched.slot()?.hold?.reason).toBe('look');
+    watched.demand('small');
+    await expect.poll(() => watched.pictures.at(-1)?.url).toContain('background:red');
+    watched.run()?.release(watched.slot()?.slot ?? 0);
+    expect((await run.exit).code, run.output()).toBe(0);
+  } finally {
+    await watched.close();
+  }
+  const { sessions, shard } = await recordOf(run.consumer);
+  expect(shard).toEqual({ current: 1, total: 2 });
+  // `reuse: 'test'`: a lease for each test, of the same browser.
+  expect(sessions.map(({ tests }) => tests.length)).toEqual([1, 1]);
+  expect(sessions.flatMap(({ tests }) => tests.flatMap(({ holds }) => holds))).toMatchObject([{ end: 'released' }]);
+  const [held] = await reportedTests(run.consumer);
+  expect(held?.results[0]?.attachments.map(({ name }) => name)).toContain('film');
+  expect(await run.consumer.read('test-results/poolwright/timeline.html')).toContain(title);
 });
 
 test('one clear error before any test: no browser answers; what only the service has', async ({

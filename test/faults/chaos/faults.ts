@@ -1,8 +1,11 @@
 import type { FaultRule } from 'poolwright/emulator';
 import type { Choices } from '../../support/random-choices.ts';
 
-/** Where a run's browsers come from; `embedded`: the run's own emulator, without a service outside the run. */
-export type Source = 'session' | 'pool' | 'pool-only' | 'run-pool' | 'embedded';
+/**
+ * Where a run's browsers come from; `embedded`: the run's own emulator, without a service outside the run; `provider`: a
+ * user's provider, which gets them from that service.
+ */
+export type Source = 'session' | 'pool' | 'pool-only' | 'run-pool' | 'embedded' | 'provider';
 
 const CALLS = {
   create: { method: 'POST', path: '/v1/browser/session' },
@@ -50,7 +53,7 @@ export function drawFaults({ whole, pick, chance }: Choices, source: Source): Fa
     faults.push({ match: { ...CALLS[call], nth: whole(1, 3) }, effect, count: whole(1, 3) });
   }
   if (chance(0.35)) {
-    const call = source === 'session' ? CALLS.create : CALLS.acquire;
+    const call = source === 'session' || source === 'provider' ? CALLS.create : CALLS.acquire;
     faults.push({ match: { ...call, nth: whole(1, 2) }, effect: { [pick(ENDS)]: true, afterMs: whole(0, 2_500) } });
   }
   return faults;

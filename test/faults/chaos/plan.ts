@@ -38,6 +38,9 @@ export interface FullDisk {
   from: 'start' | 'midway';
 }
 
+/** The sets of random runs: on stub browsers, on real ones, and on stub browsers of a user's provider. */
+export type ChaosKind = 'stub' | 'chromium' | 'provider';
+
 /** One random run. The same seed gives the same run. */
 export interface ChaosPlan {
   seed: number;
@@ -62,6 +65,7 @@ export interface ChaosPlan {
 const SOURCES = {
   stub: ['session', 'session', 'pool', 'pool-only', 'run-pool'],
   chromium: ['session', 'session', 'embedded', 'pool', 'pool-only', 'run-pool'],
+  provider: ['provider'],
 } as const;
 const POOLS: Record<Source, string> = {
   session: '',
@@ -69,6 +73,7 @@ const POOLS: Record<Source, string> = {
   'pool-only': `pool: 'chaos', fallback: 'fail',`,
   'run-pool': 'pool: { create: {} },',
   embedded: `service: 'emulator',`,
+  provider: `provider: './browsers.ts',`,
 };
 
 const VICTIMS = ['worker', 'runner', 'broker', 'service', 'machine', 'terminal'] as const;
@@ -89,11 +94,11 @@ const SHIFTS = [-180 * MINUTE, -25 * MINUTE, -3 * MINUTE, 3 * MINUTE, 25 * MINUT
 const OTHERS = 4;
 
 /** Returns the run of this seed. */
-export function chaosPlan(seed: number, browser: ChaosPlan['browser']): ChaosPlan {
+export function chaosPlan(seed: number, kind: ChaosKind): ChaosPlan {
   const choices = choicesOf(seed);
   const { whole, pick, chance } = choices;
-  const real = browser === 'chromium';
-  const source: Source = pick(SOURCES[browser]);
+  const real = kind === 'chromium';
+  const source: Source = pick(SOURCES[kind]);
   const workers = whole(1, real ? 2 : 3);
   const reuse = pick(['run', 'run', 'worker', 'test'] as const);
   const files = Array.from({ length: whole(1, real ? 2 : 3) }, () =>
@@ -107,7 +112,7 @@ export function chaosPlan(seed: number, browser: ChaosPlan['browser']): ChaosPla
   const remote = source !== 'embedded' && chance(0.25);
   return {
     seed,
-    browser,
+    browser: real ? 'chromium' : 'stub',
     playwright: chance(0.15) ? 'oldest' : 'latest',
     workers,
     files,

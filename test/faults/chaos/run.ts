@@ -65,7 +65,9 @@ export async function runChaos(
   const cache = join(tmpdir(), 'chaos-transform-cache');
   // A stub has no network that could reach a suite's own server.
   const site: Record<string, string> = plan.browser === 'chromium' ? { SITE_URL: siteUrl } : {};
-  const env = { ...service.env, ...clockEnv(plan), ...site, TMPDIR: temporary, PWTEST_CACHE_DIR: cache };
+  // For the neighbour and for `poolwright sweep`.
+  const own: Record<string, string> = plan.source === 'provider' ? { POOLWRIGHT_PROVIDER: 'browsers.ts' } : {};
+  const env = { ...service.env, ...own, ...clockEnv(plan), ...site, TMPDIR: temporary, PWTEST_CACHE_DIR: cache };
   await service.addFaults();
   later(() => {
     for (const pid of processesIn(consumer.directory)) send(pid, 'SIGKILL'); // left by a failed run

@@ -1,4 +1,5 @@
 import type { Consumer } from '../../support/e2e/consumer.ts';
+import { providerFile } from '../../support/e2e/provider-file.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { NEIGHBOUR_FILES } from './neighbour.ts';
 import type { ChaosPlan } from './plan.ts';
@@ -18,7 +19,10 @@ const BODIES: Record<ChaosPlan['browser'], string> = {
 };
 
 /** Writes the suite of a random run; each of its tests prints the process that it runs in. */
-export async function writeSuite(consumer: Consumer, { files, options, browser, neighbour }: ChaosPlan): Promise<void> {
+export async function writeSuite(
+  consumer: Consumer,
+  { files, options, source, browser, neighbour }: ChaosPlan,
+): Promise<void> {
   const sources = files.map((tests, file) => {
     const bodies = tests.map(
       (passes, number) => `test('test ${number}', async ({ page }) => {
@@ -31,6 +35,7 @@ export async function writeSuite(consumer: Consumer, { files, options, browser, 
   await consumer.write({
     'playwright.config.ts': wrappedConfig(options, `timeout: ${TEST_MS},`),
     ...Object.fromEntries(sources),
+    ...(source === 'provider' && { 'browsers.ts': providerFile({ limit: null }) }),
     ...(neighbour ? NEIGHBOUR_FILES : {}),
   });
 }

@@ -1,9 +1,10 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { ChaosKind } from './plan.ts';
 
 /** The result of one random run. */
 export interface ChaosResult {
-  kind: 'stub' | 'chromium';
+  kind: ChaosKind;
   /** Number of the run in the set. */
   run: number;
   setSeed: number;

@@ -93,7 +93,10 @@ const test = base.extend<Fixtures>({
     mkdirSync(join(project, 'node_modules'));
     writeFileSync(join(project, 'package.json'), '{}');
     process.chdir(project);
-    await rememberLimits(limitsFile(project, { kind: 'hosted', ...SERVICE }), { concurrentBrowsers: 6, pools: new Map([['small', 2]]) });
+    await rememberLimits(limitsFile(project, { kind: 'hosted', ...SERVICE }), {
+      concurrentBrowsers: 6,
+      pools: new Map([['small', 2]]),
+    });
     const hosted = [{ options: {} }];
     await use((question) =>
       chooseWorkers({
