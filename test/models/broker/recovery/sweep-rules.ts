@@ -8,6 +8,8 @@ import type { ScriptedSession } from '../../../support/unit/broker/scripted-work
  */
 
 const SILENT_MS = 20 * 60_000;
+/** How long a provider's label, which is not renewed, is a sign of life. */
+const LABEL_MS = 24 * 3_600_000 + SILENT_MS;
 
 /** The real state of a broker. */
 export interface Fate {
@@ -25,6 +27,8 @@ export interface Eyes {
   listed: boolean;
   sessions: readonly ScriptedSession[];
   time: number;
+  /** Whether notes are renewed while their sessions run. */
+  renewsNotes: boolean;
   runId: string | undefined;
   overRuns: readonly string[];
   /** The mark of the broker that the sweeping broker replaces. */
@@ -40,8 +44,12 @@ export function judge({ run, place, alive }: Fate, eyes: Eyes): 'never' | 'may' 
   if (ledger && place !== null && place === eyes.place) return alive ? 'never' : 'must';
   if (eyes.overRuns.includes(run.runId)) return 'must';
   const beats = notedSessions(run.mark, eyes.sessions).map(({ note }) => parseNote(note)?.beat.getTime() ?? 0);
-  const lastSign = Math.max(...beats, ledger ? Date.parse(ledger.beatAt) : 0);
-  if (!eyes.listed || eyes.time - lastSign <= SILENT_MS) return 'never';
+  const aliveUntil = eyes.renewsNotes
+    ? Math.max(...beats, ledger ? Date.parse(ledger.beatAt) : 0) + SILENT_MS
+    : ledger
+      ? Date.parse(ledger.beatAt) + SILENT_MS
+      : Math.max(...beats) + LABEL_MS;
+  if (!eyes.listed || eyes.time <= aliveUntil) return 'never';
   // After this silence, it is dead for every sweep that cannot check its socket.
   return alive ? 'may' : 'must';
 }

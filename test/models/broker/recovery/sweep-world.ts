@@ -1,13 +1,17 @@
+import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import { noteFor, type RunIdentity } from '../../../../src/broker/browsers/run-identity.ts';
 import { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import { type LedgerContent, parseLedger } from '../../../../src/broker/ledger/ledger-file.ts';
-import { workspaceOf } from '../../../../src/broker/ledger/workspace.ts';
+import { type Workspace, workspaceOf } from '../../../../src/broker/ledger/workspace.ts';
 import type { Log } from '../../../../src/broker/log/log.ts';
-import { sweep } from '../../../../src/broker/recovery/sweep.ts';
+import { type SweepOptions, sweep } from '../../../../src/broker/recovery/sweep.ts';
 import { leasePlan } from '../../../../src/options/lease-plan.ts';
+import { ProvidedSessions } from '../../../../src/providers/provided-sessions.ts';
+import type { Provider } from '../../../../src/providers/provider.ts';
+import type { ServiceClient } from '../../../../src/service/index.ts';
 import { type ScriptedSession, ScriptedWorkspace } from '../../../support/unit/broker/scripted-workspace.ts';
 import { foreignLedger, foreignNote } from './foreign-things.ts';
 import { checkClocks, checkGone, checkLedgers, checkTouched } from './sweep-checks.ts';
@@ -19,7 +23,10 @@ import type { Step } from './sweep-steps.ts';
  * that may fail, and one workspace.
  */
 
-const WORKSPACE = workspaceOf({ baseURL: 'https://service.test', apiKey: 'key-0123456789' });
+const WORKSPACES = {
+  service: workspaceOf({ baseURL: 'https://service.test', apiKey: 'key-0123456789' }),
+  provider: workspaceOf({ file: '/suite/browsers.ts' }),
+};
 const SUITE = 'c0ffee';
 const MINUTE_MS = 60_000;
 const BEAT_MS = 5 * MINUTE_MS;
@@ -65,6 +72,8 @@ export class World {
   /** The service's clock, in ms since the epoch. */
   private time = BEGUN;
   private readonly workspace = new ScriptedWorkspace(() => this.time);
+  private readonly ours: Workspace;
+  private readonly client: SweepOptions['client'];
   /** The first two share a host name, like a host and its container. */
   private readonly machines: Machine[] = [
     { boot: 'boot-a', views: ['host', 'container'], skewMs: 0 },
@@ -77,8 +86,37 @@ export class World {
   /** Number of sessions that this history's sweeps have stopped. */
   stopped = 0;
 
-  /** @param root an empty directory, used by this history only */
-  constructor(private readonly root: string) {}
+  /**
+   * @param root an empty directory, used by this history only
+   * @param way how sweeps reach the workspace; a provider has no pools, and its labels are not renewed
+   */
+  constructor(
+    private readonly root: string,
+    private readonly way: keyof typeof WORKSPACES,
+  ) {
+    this.ours = WORKSPACES[way];
+    const { client } = this.workspace;
+    this.client = way === 'service' ? client : this.provided(client);
+  }
+
+  /** The workspace's sessions as a provider's. */
+  private provided(service: ServiceClient): ProvidedSessions {
+    const provider: Provider = {
+      acquire: async () => assert.fail('a sweep acquires nothing'),
+      release: async (id) => {
+        await service.stopSession(id).catch((error) => {
+          if (error.status !== 404) throw error;
+        });
+      },
+      list: async () => {
+        const listed = [];
+        for await (const { sessionId, note } of service.iterateSessions({ status: 'active' }))
+          listed.push({ id: sessionId, label: note });
+        return listed;
+      },
+    };
+    return new ProvidedSessions(provider, 'browsers.ts', () => this.time);
+  }
 
   /** Runs one step. @throws if the result is forbidden, or a required result is missing */
   async take(step: Step): Promise<void> {
@@ -139,7 +177,7 @@ export class World {
     const runId = sameRun && last ? last.run.runId : `run-${this.made}`; // another shard of it
     const run = { runId, shard: null, suite: SUITE, mark: `mark${this.made}`, now: () => this.time };
     const socket = `/tmp/socket-${this.made}`;
-    const content = { runId, mark: run.mark, ...WORKSPACE, socket };
+    const content = { runId, mark: run.mark, ...this.ours, socket };
     const owner = { directory: this.path(directory % 2), content: { ...content, place: where.place } };
     this.brokers.push({
       ...where,
@@ -162,17 +200,18 @@ export class World {
 
   private request(broker: Broker, { pool, outcome, noted }: Step & { do: 'ask' }): void {
     const { run, ledger, held, open } = broker;
+    const isPool = pool && this.way === 'service';
     broker.requests += 1;
     const request = `${run.mark}-${broker.requests}`;
-    const poolId = pool ? 'pool-1' : null;
+    const poolId = isPool ? 'pool-1' : null;
     ledger.asked(request, poolId);
     if (outcome === 'refused') ledger.settled(request);
     else open.add(request);
     if (outcome === 'refused' || outcome === 'lost') return;
     // A pool's browser gets its note after the lease, if that works; before, no one can tell whose it is.
-    const isNoted = !pool || (noted && outcome === 'got');
+    const isNoted = !isPool || (noted && outcome === 'got');
     const note = isNoted ? noteFor(run, { project: '', index: 0 }, request, PLAN) : null;
-    const leaseId = pool ? `l-${request}` : null;
+    const leaseId = isPool ? `l-${request}` : null;
     const session = this.workspace.create(note, leaseId && poolId ? { leaseId, poolId } : null);
     if (outcome === 'got') ledger.got(request, { sessionId: session.sessionId, leaseId, poolId });
     held.push({ request, session, known: outcome === 'got' });
@@ -193,6 +232,7 @@ export class World {
   }
 
   private pool({ run: which, gone }: Step & { do: 'pool' }): void {
+    if (this.way === 'provider') return;
     for (const { run, ledger, pools, machine } of at(this.living, which)) {
       this.made += 1;
       const name = `pool-${run.mark}-${this.made}`;
@@ -215,6 +255,8 @@ export class World {
   }
 
   private pass({ minutes, lost }: Step & { do: 'pass' }): void {
+    // A label counts for a day. Machines that sleep for so long send nothing.
+    if (this.way === 'provider' && lost === 'everything') this.time += minutes * 60 * MINUTE_MS;
     for (let minute = 0; minute < minutes; minute += 1) {
       this.time += MINUTE_MS;
       for (const broker of this.living) if (this.time - broker.lastBeat >= BEAT_MS) this.beat(broker, lost);
@@ -227,7 +269,8 @@ export class World {
     this.on(broker.machine, () => {
       if (lost !== 'everything') broker.ledger.beat();
       for (const { request, session, known } of broker.held) {
-        if (known && lost === 'nothing') session.note = noteFor(broker.run, { project: '', index: 0 }, request, PLAN);
+        if (known && lost === 'nothing' && this.way === 'service')
+          session.note = noteFor(broker.run, { project: '', index: 0 }, request, PLAN);
       }
     });
   }
@@ -267,7 +310,7 @@ export class World {
     this.made += 1;
     mkdirSync(this.path(directory), { recursive: true });
     const { sessionId } = this.workspace.create(null);
-    const text = foreignLedger(kind, sessionId, WORKSPACE);
+    const text = foreignLedger(kind, sessionId, this.ours);
     const file = join(this.path(directory), `junk-${this.made}.ledger.json`);
     if (text === null) mkdirSync(join(file, 'not-empty'), { recursive: true });
     else writeFileSync(file, text);
@@ -296,9 +339,11 @@ export class World {
     const eyes: Eyes = {
       place,
       ledgers: this.ledgersIn(directory),
-      listed: !asked.fails.some((call) => call < 2), // one call for each status
+      // One call for each status, or one in all.
+      listed: !asked.fails.some((call) => call < (this.way === 'service' ? 2 : 1)),
       sessions: this.workspace.sessions,
       time: this.time,
+      renewsNotes: this.way === 'service',
       runId,
       overRuns,
       replaces: replaced?.run.mark,
@@ -315,8 +360,8 @@ export class World {
     this.workspace.failAt(asked.fails);
     const result = await this.on(machine, () =>
       sweep({
-        client: this.workspace.client,
-        workspace: WORKSPACE,
+        client: this.client,
+        workspace: this.ours,
         suite: SUITE,
         ledgerDirectory: directory === null ? null : this.path(directory),
         overRuns,

@@ -8,30 +8,32 @@ import { history } from '../../../models/broker/recovery/sweep-steps.ts';
 import { World } from '../../../models/broker/recovery/sweep-world.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
-const RUNS = propertyRuns(3_000);
+const RUNS = { service: propertyRuns(3_000), provider: propertyRuns(1_000) };
 /** A place for tens of thousands of small files that does not use the disk, if there is one. */
 const IN_MEMORY = '/dev/shm';
 
-test('in every history, sweeps stop what dead runs left, and never touch a live run or foreign sessions', async () => {
-  const root = mkdtempSync(join(existsSync(IN_MEMORY) ? IN_MEMORY : tmpdir(), 'sweep-model-'));
-  mock.timers.enable({ apis: ['Date'] });
-  let histories = 0;
-  let swept = 0;
-  try {
-    const property = fc.asyncProperty(history, async (steps) => {
-      histories += 1;
-      const directory = join(root, String(histories));
-      mkdirSync(directory);
-      const world = new World(directory);
-      for (const each of steps) await world.take(each);
-      world.checkRecovery();
-      swept += world.stopped;
-    });
-    await fc.assert(property, RUNS);
-  } finally {
-    mock.timers.reset();
-    rmSync(root, { recursive: true, force: true });
-  }
-  // A model in which nothing happens would satisfy every check.
-  expect(swept).toBeGreaterThan(RUNS.numRuns / 5);
-});
+for (const way of ['service', 'provider'] as const) {
+  test(`${way}: in every history, sweeps stop what dead runs left, and never touch a live run or foreign sessions`, async () => {
+    const root = mkdtempSync(join(existsSync(IN_MEMORY) ? IN_MEMORY : tmpdir(), 'sweep-model-'));
+    mock.timers.enable({ apis: ['Date'] });
+    let histories = 0;
+    let swept = 0;
+    try {
+      const property = fc.asyncProperty(history, async (steps) => {
+        histories += 1;
+        const directory = join(root, String(histories));
+        mkdirSync(directory);
+        const world = new World(directory, way);
+        for (const each of steps) await world.take(each);
+        world.checkRecovery();
+        swept += world.stopped;
+      });
+      await fc.assert(property, RUNS[way]);
+    } finally {
+      mock.timers.reset();
+      rmSync(root, { recursive: true, force: true });
+    }
+    // A model in which nothing happens would satisfy every check.
+    expect(swept).toBeGreaterThan(RUNS[way].numRuns / 5);
+  });
+}
