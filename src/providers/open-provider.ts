@@ -8,10 +8,16 @@ import { ProvidedSessions } from './provided-sessions.ts';
 export type OwnBrowsers = { kind: 'browsers'; browsers: FixedBrowser[] } | { kind: 'provider'; file: string };
 
 /**
- * Opens what provides the user's own browsers. @param onNote takes lines for the user
+ * Opens what provides the user's own browsers.
+ * @param onNote takes lines for the user
+ * @param beatClock dates signs of life, in ms since the epoch: a clock that those who judge them share
  * @throws OptionsError for a file without a provider
  */
-export async function openProvider(own: OwnBrowsers, onNote: (text: string) => void): Promise<ProvidedSessions> {
+export async function openProvider(
+  own: OwnBrowsers,
+  onNote: (text: string) => void,
+  beatClock?: () => number,
+): Promise<ProvidedSessions> {
   if (own.kind === 'browsers') return new ProvidedSessions(new FixedBrowsers(own.browsers, onNote));
-  return new ProvidedSessions(await loadProvider(own.file), basename(own.file));
+  return new ProvidedSessions(await loadProvider(own.file), basename(own.file), beatClock);
 }

@@ -35,6 +35,7 @@ export class ProvidedSessions {
   /** Labels stay as they are. */
   readonly renewsNotes = false;
   readonly limited: OwnLimit;
+  /** For signs of life, in ms since the epoch: no provider tells the time of its service. */
   readonly now: () => number;
   readonly #calls: ProviderCalls;
   readonly #runsAlready: boolean | undefined;
@@ -47,7 +48,10 @@ export class ProvidedSessions {
   readonly createPool = refuse('pools');
   readonly deletePool = refuse('pools');
 
-  /** @param name of the user's provider, for messages; default: browsers that run already */
+  /**
+   * @param name of the user's provider, for messages; default: browsers that run already
+   * @param now see {@link ProvidedSessions.now}
+   */
   constructor(provider: CheckedProvider, name: string | null = null, now: () => number = Date.now) {
     this.now = now;
     this.limited =

@@ -79,7 +79,8 @@ export class BrowserOrders {
         return waitsFor();
       },
       explain: async (limit) => {
-        if (waiting === 'capacity') return this.#options.client.limited?.reached ?? (await scheduler.describeLimit(limit));
+        if (waiting === 'capacity')
+          return this.#options.client.limited?.reached ?? (await scheduler.describeLimit(limit));
         return plan.pool === null ? waitsFor() : await this.#explainPool(plan.pool, limit);
       },
       giveUp: () => givenUp.abort(new SurplusOrder()),

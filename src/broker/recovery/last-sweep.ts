@@ -3,6 +3,7 @@ import { OptionsError } from '../../errors.ts';
 import { openProvider } from '../../providers/open-provider.ts';
 import { ServiceClient } from '../../service/index.ts';
 import type { BrokerConfig } from '../config/config.ts';
+import { directoryClock } from '../ledger/directory-clock.ts';
 import { workspaceOf } from '../ledger/workspace.ts';
 import { sweepLines } from './run-sweep.ts';
 import { sweep } from './sweep.ts';
@@ -19,7 +20,10 @@ export async function lastSweep(config: BrokerConfig): Promise<string[]> {
   if (service.kind !== 'hosted' && service.kind !== 'provider') {
     throw new OptionsError('service', 'neither an emulator nor browsers that run already leave anything to sweep');
   }
-  const client = service.kind === 'hosted' ? new ServiceClient(service) : await openProvider(service, notify);
+  const client =
+    service.kind === 'hosted'
+      ? new ServiceClient(service)
+      : await openProvider(service, notify, directoryClock(ledgerDirectory));
   try {
     // Every previous owner of the run's socket is dead, and no broker has an empty mark.
     const self = { mark: '', socket: address };

@@ -2,6 +2,7 @@ import { type OwnBrowsers, openProvider } from '../../providers/open-provider.ts
 import { ServiceClient, type ServiceClientOptions } from '../../service/index.ts';
 import type { RunClient } from '../browsers/browser-service.ts';
 import type { BrokerConfig } from '../config/config.ts';
+import { directoryClock } from '../ledger/directory-clock.ts';
 import { type Workspace, workspaceOf } from '../ledger/workspace.ts';
 import type { Log } from '../log/log.ts';
 import { type EmbeddedEmulator, startEmbeddedEmulator } from './embedded-emulator.ts';
@@ -39,7 +40,11 @@ async function start({ service, workers }: BrokerConfig): Promise<RunService> {
 /** Opens what leases the run's browsers. @throws OptionsError for a file without a provider */
 export async function openClient(
   service: RunService,
-  { log, onRetry }: { log: Log } & Pick<ServiceClientOptions, 'onRetry'>,
+  {
+    log,
+    ledgerDirectory,
+    onRetry,
+  }: { log: Log } & Pick<BrokerConfig, 'ledgerDirectory'> & Pick<ServiceClientOptions, 'onRetry'>,
 ): Promise<RunClient> {
   if (service.kind === 'service') {
     const { baseURL, apiKey } = service;
@@ -49,7 +54,7 @@ export async function openClient(
   if (service.kind === 'provider') {
     process.on('uncaughtException', (error) => log.error('the provider failed outside of its calls', error));
   }
-  return await openProvider(service, (text) => log.notice(text));
+  return await openProvider(service, (text) => log.notice(text), directoryClock(ledgerDirectory));
 }
 
 export async function closeService(client: RunClient, service: RunService): Promise<void> {

@@ -53,6 +53,7 @@ export async function runBroker(
     const overload = new RecentRefusal(log);
     const client = await openClient(service, {
       log,
+      ledgerDirectory: config.ledgerDirectory,
       onRetry: (retry) => {
         overload.saw(retry);
         start.saw(retry);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { directoryClock } from '../../broker/ledger/directory-clock.ts';
 import { workspaceOf } from '../../broker/ledger/workspace.ts';
 import { emptySweep, type SweepResult, sweep } from '../../broker/recovery/sweep.ts';
 import { notify } from '../../common/text/notify.ts';
@@ -41,7 +42,11 @@ async function run({ run: runId, json }: Options): Promise<void> {
   const options = { suite, ledgerDirectory, runId };
   const result = await withProgress('looking for browsers of dead runs', async () =>
     isProvided
-      ? await sweep({ ...options, client: await openProvider(own, notify), workspace: workspaceOf(own) })
+      ? await sweep({
+          ...options,
+          client: await openProvider(own, notify, directoryClock(ledgerDirectory)),
+          workspace: workspaceOf(own),
+        })
       : await withClient((client) => sweep({ ...options, client, workspace: workspaceOf(serviceOfShell()) })),
   );
   if (json) printJson(result);
