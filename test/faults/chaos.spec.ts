@@ -16,7 +16,7 @@ import { type ChaosResult, tally } from './chaos/tally.ts';
 const SEED = Number(process.env.CHAOS_SEED ?? 1);
 const { CHAOS_RUNS, CHAOS_REAL, CHAOS_PROVIDER } = process.env;
 /** Runs for `npm test`: short ones that together cover every kind of fault. */
-const BRIEF = { stub: [7, 11, 13, 21, 29, 45], chromium: [13], provider: [] as number[] };
+const BRIEF = { stub: [7, 11, 13, 21, 29, 45], chromium: [13], provider: [12, 28] };
 const RUNS =
   CHAOS_RUNS === undefined
     ? BRIEF
