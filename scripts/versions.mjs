@@ -145,7 +145,9 @@ function run({ name, node, tests, prepare }) {
   const nodeVersion = spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout.trim();
   const results = join(INSTALLED, 'results.json');
   const cli = join('node_modules', '@playwright', 'test', 'cli.js');
-  spawnSync(process.execPath, [cli, 'test', '--project=e2e', ...tests, '--reporter=list,json'], {
+  // Full Chromium takes three times the processor time of the shell: with the usual five workers, tests time out.
+  const more = ['--workers=2', '--reporter=list,json'];
+  spawnSync(process.execPath, [cli, 'test', '--project=e2e', ...tests, ...more], {
     stdio: 'inherit',
     env: { ...process.env, ...env, TEST_NODE: binary, PLAYWRIGHT_JSON_OUTPUT_NAME: results },
   });
