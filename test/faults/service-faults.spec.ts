@@ -80,7 +80,7 @@ test.describe('giving a browser back when the call', () => {
     });
   }
 
-  test('fails in every way: of a provider', async ({ newConsumer, service }) => {
+  test('fails in every way: of a provider @slow', async ({ newConsumer, service }) => {
     const [{ effects }] = kinds;
     await service.addFaults(effects.map((effect) => ({ match: STOP, effect, count: 1 })));
     const consumer = await newConsumer();
@@ -138,7 +138,7 @@ test.describe('acquiring', () => {
       await expectClean(consumer, service);
     });
 
-    test(`503 and 429 for several workers: one of them retries, the others wait for it${of}`, async ({
+    test(`503 and 429 for several workers: one of them retries, the others wait for it${of}${place === 'provider' ? ' @slow' : ''}`, async ({
       newConsumer,
       service,
     }) => {
