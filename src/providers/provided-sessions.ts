@@ -123,6 +123,11 @@ export class ProvidedSessions {
     }
   }
 
+  /** The label that the provider lists a browser with; null: without one; undefined: it is not listed. */
+  async labelOf(sessionId: string): Promise<string | null | undefined> {
+    return (await this.#calls.list()).find(({ id }) => id === sessionId)?.label;
+  }
+
   async getBilling(): Promise<AccountBilling> {
     return { plan: { concurrent_browsers: await this.#calls.figure('limit') } };
   }

@@ -1,19 +1,15 @@
-import { once } from 'node:events';
-import pTimeout from 'p-timeout';
-import type { RunClient } from '../../broker/browsers/browser-service.ts';
 import { type KnownLimits, limitsFile, rememberLimits } from '../../broker/ledger/known-limits.ts';
 import { findPool } from '../../broker/pools/find-pool.ts';
 import { FAR_MS } from '../../cdp/figures/savings.ts';
-import { type OpenLimits, openSocket } from '../../cdp/transport/open-socket.ts';
 import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { describeChromiums, findChromiums, startEmulator } from '../../emulator/index.ts';
-import { LeaseError, PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
+import { PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
 import { inContinuousIntegration, variable } from '../../options/environment.ts';
 import { serviceName } from '../../options/resolve-service.ts';
-import { type OwnBrowsers, openProvider } from '../../providers/open-provider.ts';
 import { NEXT_STEPS } from '../../record/failures.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { serviceOfShell, withClient } from '../with-client.ts';
+import { type SessionMaker, type TriedSession, tryOneSession } from './trial.ts';
 
 /** The result of one check. `warning`: runs work, but not as well as they could. */
 export interface Finding {
@@ -61,39 +57,6 @@ export function variables(): Finding {
     return { check, result: alone ? 'skipped' : 'failed', ...cause(error), says: `${textOf(error)}${more}` };
   }
 }
-
-/** The user's own browsers: which do not answer, and what one of them takes. */
-export async function ownBrowsers(
-  own: OwnBrowsers,
-  tried: (trial: () => Promise<Finding>) => Promise<Finding>,
-): Promise<Finding[]> {
-  const notes: string[] = [];
-  let client: SessionMaker | null = null;
-  let missing: Finding[] = [];
-  const answer = await finding('browsers', async () => {
-    const opened = await openProvider(own, (text) => notes.push(text));
-    await opened.listSessions();
-    client = opened;
-    if (own.kind === 'provider') missing = opened.lacks.map(lackOf);
-    if (notes.length > 0) return notes.join('; ');
-    return own.kind === 'browsers' ? `${own.browsers.length} of POOLWRIGHT_CDP_URL` : `those of ${own.file}`;
-  });
-  if (client === null) return [answer];
-  const maker: SessionMaker = client;
-  const one = await tried(() => session(maker, ['leased', 'released']));
-  return [{ ...answer, result: notes.length > 0 ? 'warning' : 'ok' }, ...missing, one];
-}
-
-function lackOf(call: keyof typeof COSTS): Finding {
-  return { check: call, result: 'warning', says: `the provider has no \`${call}\`: ${COSTS[call]}` };
-}
-
-/** What runs go without where a provider lacks a function. */
-const COSTS = {
-  list: 'after a crash of this machine, and after a lost response, browsers may be left',
-  usage: 'reports have no bandwidth by the service',
-  limit: 'workers are not warned when they are more than browsers may run',
-};
 
 export async function reach(client: ServiceClient): Promise<Finding> {
   return await finding('service and key', async () => {
@@ -160,7 +123,7 @@ export async function emulator(): Promise<Finding> {
   try {
     const started = await startEmulator();
     try {
-      return { ...(await withClient(session, started)), check };
+      return { ...(await withClient((client) => session(client), started)), check };
     } finally {
       await started.stop();
     }
@@ -170,20 +133,26 @@ export async function emulator(): Promise<Finding> {
 }
 
 /**
- * One real session, or a lease of a browser that runs already: how long it takes to come, to be connected to and to
- * respond.
+ * One real session, or a lease of a browser that runs already: how long it takes to come, to be connected to, to
+ * respond and to open a page.
  */
-export async function session(client: SessionMaker, [made, ended] = ['created', 'stopped']): Promise<Finding> {
+export async function session(
+  client: SessionMaker,
+  [made, ended] = ['created', 'stopped'],
+  whileItRuns: (session: TriedSession) => Promise<void> = async () => undefined,
+): Promise<Finding> {
   return await finding('session', async () => {
-    const { create, connect, roundTrip, proxy } = await tryOneSession(client, TIMEOUT_MS);
+    const { create, connect, roundTrip, page, proxy } = await tryOneSession(client, TIMEOUT_MS, whileItRuns);
     const plain = ms(CLICK_TRIPS.plain * roundTrip);
     const hidden = `${ms(CLICK_TRIPS.ahead * roundTrip)} from here, ${plain} with \`ahead: false\``;
     const click = `a click takes about ${roundTrip < FAR_MS ? `${plain} from here` : hidden}`;
-    return `${made} in ${ms(create)}, connected in ${ms(connect)}${proxy === null ? '' : ` through the proxy ${proxy}`}, ${ms(roundTrip)} a round trip (${click}), ${ended}`;
+    const through = proxy === null ? '' : ` through the proxy ${proxy}`;
+    return `${made} in ${ms(create)}, connected in ${ms(connect)}${through}, ${ms(roundTrip)} a round trip (${click}), a page in ${ms(page)}, ${ended}`;
   });
 }
 
-async function finding(
+/** @param otherwise the result if `work` fails */
+export async function finding(
   check: string,
   work: () => Promise<string>,
   otherwise: 'failed' | 'warning' = 'failed',
@@ -208,59 +177,4 @@ function textOf(error: unknown): string {
 
 function ms(duration: number): string {
   return `${Math.round(duration)} ms`;
-}
-
-type SessionMaker = Pick<RunClient, 'createSession' | 'stopSession'>;
-
-/** How long a hosted browser takes, in ms, measured on one that is created for it and stopped. */
-interface Trial {
-  create: number;
-  connect: number;
-  /** Median of five. */
-  roundTrip: number;
-  /** The proxy of the environment through which the browser was reached; null: none. */
-  proxy: string | null;
-}
-
-/** The least a session may live, in seconds, should it not be stopped (section 8 of the service document). */
-const TRIAL_SECONDS = 60;
-const ROUND_TRIPS = 5;
-
-/** @throws ServiceError, LeaseError `CONNECT_FAILED`; the session is stopped in any case */
-async function tryOneSession(client: SessionMaker, timeout: number): Promise<Trial> {
-  const since = performance.now();
-  const note = `poolwright doctor ${Date.now().toString(36)}-${process.pid}`;
-  const { sessionId, cdpUrl, own } = await client.createSession({ duration: TRIAL_SECONDS, note });
-  const create = performance.now() - since;
-  try {
-    if (!cdpUrl) throw new LeaseError('CONNECT_FAILED', `Session ${sessionId} has no CDP address.`, { sessionId });
-    return { create, ...(await connect(cdpUrl, { headers: own?.headers, sessionId, timeout })) };
-  } finally {
-    await client.stopSession(sessionId);
-  }
-}
-
-async function connect(cdpUrl: string, limits: OpenLimits): Promise<Omit<Trial, 'create'>> {
-  const { timeout } = limits;
-  const since = performance.now();
-  const { socket, cut } = await openSocket(cdpUrl, limits);
-  try {
-    const connected = performance.now() - since;
-    socket.resume();
-    const trips: number[] = [];
-    for (let id = 1; id <= ROUND_TRIPS; id += 1) {
-      const asked = performance.now();
-      const message = new PoolwrightError('TIMEOUT', `The browser did not respond within ${timeout} ms.`);
-      const responded = pTimeout(once(socket, 'message'), { milliseconds: timeout, message });
-      socket.send(JSON.stringify({ id, method: 'Browser.getVersion' }));
-      await responded;
-      trips.push(performance.now() - asked);
-    }
-    trips.sort((a, b) => a - b);
-    const proxy = environmentProxy(cdpUrl)?.name ?? null;
-    return { connect: connected, roundTrip: trips[Math.floor(trips.length / 2)] ?? 0, proxy };
-  } finally {
-    socket.close();
-    cut();
-  }
 }

@@ -10,19 +10,9 @@ import { integer } from '../numbers.ts';
 import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../progress.ts';
 import { ownBrowsersOfShell, withClient } from '../with-client.ts';
-import {
-  balance,
-  chromium,
-  emulator,
-  type Finding,
-  limit,
-  ownBrowsers,
-  pool,
-  reach,
-  session,
-  variables,
-} from './checks.ts';
+import { balance, chromium, emulator, type Finding, limit, pool, reach, session, variables } from './checks.ts';
 import { checkContract } from './contract/index.ts';
+import { ownBrowsers } from './own-browsers.ts';
 
 interface Flags {
   workers: number;

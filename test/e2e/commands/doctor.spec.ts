@@ -14,7 +14,7 @@ test('doctor › passes every check on a healthy service, and leaves no session'
     /^ok +balance: \d+ cents$/m,
     /^ok +plan limit: 10 browsers at once, 2 wanted/m,
     new RegExp(`^ok +pool: e2e \\(${pool.id}\\) is (warming|ready), size 2`, 'm'),
-    /^ok +session: created in \d+ ms, connected in \d+ ms, \d+ ms a round trip \(a click takes about \d+ ms from here(, \d+ ms with `ahead: false`)?\), stopped$/m,
+    /^ok +session: created in \d+ ms, connected in \d+ ms, \d+ ms a round trip \(a click takes about \d+ ms from here(, \d+ ms with `ahead: false`)?\), a page in \d+ ms, stopped$/m,
   ])
     expect(stdout).toMatch(line);
   expect(stdout).not.toContain(service.emulator.apiKey);

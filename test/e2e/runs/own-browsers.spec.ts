@@ -143,7 +143,7 @@ test('doctor tries one of them', async ({ port, nobody }) => {
   const well = await poolwright(['doctor'], { POOLWRIGHT_CDP_URL: `${nobody},${port}` });
   expect(well.code, well.stdout).toBe(0);
   expect(well.stdout).toMatch(/warning browsers: the browser at 127\.0\.0\.1:\d+ is left out: /);
-  expect(well.stdout).toMatch(/session: leased in \d+ ms, connected in \d+ ms, .*, released/);
+  expect(well.stdout).toMatch(/session: leased in \d+ ms, connected in \d+ ms, .*, a page in \d+ ms, released/);
   const none = await poolwright(['doctor'], { POOLWRIGHT_CDP_URL: nobody });
   expect(none.code).toBe(1);
   expect(none.stdout).toContain(`FAILED  browsers: No browser answers at ${nobody.slice(7)}. Start one`);

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { ownBrowsers } from '../../../../src/cli/doctor/checks.ts';
+import { ownBrowsers } from '../../../../src/cli/doctor/own-browsers.ts';
 
 test('doctor says which functions a provider lacks, and what that costs', async ({}, { outputDir }) => {
   await mkdir(outputDir, { recursive: true });

@@ -1,0 +1,84 @@
+import { type OwnBrowsers, openProvider } from '../../providers/open-provider.ts';
+import type { ProvidedSessions } from '../../providers/provided-sessions.ts';
+import { type Finding, finding, session } from './checks.ts';
+import type { TriedSession } from './trial.ts';
+import { whatAnswers } from './what-answers.ts';
+
+/** The user's own browsers: which do not answer, what one of them takes, and what their provider cannot do. */
+export async function ownBrowsers(
+  own: OwnBrowsers,
+  tried: (trial: () => Promise<Finding>) => Promise<Finding>,
+): Promise<Finding[]> {
+  const notes: string[] = [];
+  let opened: ProvidedSessions | null = null;
+  const answer = await finding('browsers', async () => {
+    const provider = await openProvider(own, (text) => notes.push(text));
+    await provider.listSessions();
+    opened = provider;
+    if (notes.length > 0) return notes.join('; ');
+    return own.kind === 'browsers' ? `${own.browsers.length} of POOLWRIGHT_CDP_URL` : `those of ${own.file}`;
+  });
+  if (opened === null) return [own.kind === 'browsers' ? await withWhatAnswers(answer, own.browsers) : answer];
+  const provider: ProvidedSessions = opened;
+  const first: Finding = { ...answer, result: notes.length > 0 ? 'warning' : 'ok' };
+  const more: Finding[] = [];
+  const whileItRuns = async (running: TriedSession) => {
+    if (own.kind === 'provider' && !provider.lacks.includes('list')) more.push(await listed(provider, running));
+    if (own.kind === 'provider') ended = running.sessionId;
+  };
+  let ended: string | null = null;
+  const one = await tried(() => session(provider, ['leased', 'released'], whileItRuns));
+  if (ended !== null) more.push(await releasedAgain(provider, ended));
+  const lacking = own.kind === 'provider' ? provider.lacks.map(lackOf) : [];
+  return [first, ...lacking, one, ...more];
+}
+
+/** Of addresses none of which is a browser's: what is there instead. */
+async function withWhatAnswers(answer: Finding, browsers: readonly { url: string }[]): Promise<Finding> {
+  const found = (await Promise.all(browsers.map(({ url }) => whatAnswers(url)))).filter((text) => text !== null);
+  return found.length > 0 ? { ...answer, says: [...new Set(found)].join(' ') } : answer;
+}
+
+/** Whether `list` finds the browser by its label, as a sweep and a request without a response need it. */
+async function listed(provider: ProvidedSessions, { sessionId, note }: TriedSession): Promise<Finding> {
+  const check = 'list';
+  const found = await finding(
+    check,
+    async () => {
+      const label = await provider.labelOf(sessionId);
+      if (label === note) return 'returns the browser with its label';
+      return label === undefined
+        ? 'it does not return the browser that runs'
+        : 'it returns the browser without its label';
+    },
+    'warning',
+  );
+  if (found.result === 'ok' && found.says.startsWith('returns')) return found;
+  return { ...found, result: 'warning', says: `${found.says}: ${COSTS.list}` };
+}
+
+/** A crash may come between a release and its record, so that it is repeated. */
+async function releasedAgain(provider: ProvidedSessions, sessionId: string): Promise<Finding> {
+  const again = await finding(
+    'release',
+    async () => {
+      await provider.stopSession(sessionId);
+      return 'resolves for a browser that has ended, too';
+    },
+    'warning',
+  );
+  if (again.result === 'ok') return again;
+  const cost = 'the second call for a browser must resolve. After a crash, it is repeated with each sweep';
+  return { ...again, says: `${cost}: ${again.says}` };
+}
+
+function lackOf(call: keyof typeof COSTS): Finding {
+  return { check: call, result: 'warning', says: `the provider has no \`${call}\`: ${COSTS[call]}` };
+}
+
+/** What runs go without where a provider lacks a function. */
+const COSTS = {
+  list: 'after a crash of this machine, and after a lost response, browsers may be left',
+  usage: 'reports have no bandwidth by the service',
+  limit: 'workers are not warned when they are more than browsers may run',
+};

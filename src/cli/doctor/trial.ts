@@ -1,0 +1,156 @@
+import { once } from 'node:events';
+import pTimeout from 'p-timeout';
+import type { WebSocket } from 'ws';
+import type { RunClient } from '../../broker/browsers/browser-service.ts';
+import { type OpenLimits, openSocket } from '../../cdp/transport/open-socket.ts';
+import { environmentProxy } from '../../common/dial/environment-proxy.ts';
+import { LeaseError, PoolwrightError } from '../../errors.ts';
+import { whatAnswers } from './what-answers.ts';
+
+export type SessionMaker = Pick<RunClient, 'createSession' | 'stopSession'>;
+
+/** How long a browser takes, in ms, measured on one that is created for it and stopped. */
+export interface Trial {
+  create: number;
+  connect: number;
+  /** Median of five. */
+  roundTrip: number;
+  /** A page, until it has evaluated an expression. */
+  page: number;
+  /** The proxy of the environment through which the browser was reached; null: none. */
+  proxy: string | null;
+}
+
+/** The browser of a trial. */
+export interface TriedSession {
+  sessionId: string;
+  /** What it was requested with. */
+  note: string;
+}
+
+/** The least a session may live, in seconds, should it not be stopped (section 8 of the service document). */
+const TRIAL_SECONDS = 60;
+const ROUND_TRIPS = 5;
+
+/**
+ * Creates a session, connects to it, opens a page in it, and stops it in any case.
+ * @param whileItRuns called when all of that has worked
+ * @throws ServiceError, LeaseError `CONNECT_FAILED`, PoolwrightError `TIMEOUT`
+ */
+export async function tryOneSession(
+  client: SessionMaker,
+  timeout: number,
+  whileItRuns: (session: TriedSession) => Promise<void>,
+): Promise<Trial> {
+  const since = performance.now();
+  const note = `poolwright doctor ${Date.now().toString(36)}-${process.pid}`;
+  const { sessionId, cdpUrl, own } = await client.createSession({ duration: TRIAL_SECONDS, note });
+  const create = performance.now() - since;
+  try {
+    if (!cdpUrl) throw new LeaseError('CONNECT_FAILED', `Session ${sessionId} has no CDP address.`, { sessionId });
+    const tried = await connect(cdpUrl, { headers: own?.headers, sessionId, timeout }).catch(async (error) => {
+      throw own ? await explained(error, { cdpUrl, sessionId, runsAlready: own.runsAlready }) : error;
+    });
+    await whileItRuns({ sessionId, note });
+    return { create, ...tried };
+  } finally {
+    await client.stopSession(sessionId);
+  }
+}
+
+/** Says what is at the address of the user's own browser instead, and what to do. */
+async function explained(
+  error: unknown,
+  { cdpUrl, sessionId, runsAlready }: { cdpUrl: string; sessionId: string; runsAlready?: boolean | undefined },
+): Promise<unknown> {
+  if (!(error instanceof PoolwrightError)) return error;
+  const otherwise = runsAlready ? 'Start it, or correct its address.' : 'Check the `cdpUrl` that `acquire` returns.';
+  const message = `${error.message} ${(await whatAnswers(cdpUrl)) ?? otherwise}`;
+  return new LeaseError('CONNECT_FAILED', message, { sessionId, cause: error });
+}
+
+async function connect(cdpUrl: string, limits: OpenLimits): Promise<Omit<Trial, 'create'>> {
+  const since = performance.now();
+  const { socket, cut } = await openSocket(cdpUrl, limits);
+  try {
+    const connected = performance.now();
+    const ask = asker(socket, limits);
+    socket.resume();
+    const trips: number[] = [];
+    for (let trip = 0; trip < ROUND_TRIPS; trip += 1) {
+      const asked = performance.now();
+      await ask('Browser.getVersion');
+      trips.push(performance.now() - asked);
+    }
+    trips.sort((a, b) => a - b);
+    const opened = performance.now();
+    await evaluate(ask, limits);
+    return {
+      connect: connected - since,
+      roundTrip: trips[Math.floor(trips.length / 2)] ?? 0,
+      page: performance.now() - opened,
+      proxy: environmentProxy(cdpUrl)?.name ?? null,
+    };
+  } finally {
+    socket.close();
+    cut();
+  }
+}
+
+type Ask = (method: string, params?: object, page?: unknown) => Promise<Record<string, unknown>>;
+
+/** Opens a page in a separate context, as tests do, so that the browser stays unchanged. */
+async function evaluate(ask: Ask, { sessionId }: OpenLimits): Promise<void> {
+  const { browserContextId } = await ask('Target.createBrowserContext', { disposeOnDetach: true });
+  const { targetId } = await ask('Target.createTarget', { url: 'about:blank', browserContextId });
+  const { sessionId: page } = await ask('Target.attachToTarget', { targetId, flatten: true });
+  const { result } = await ask('Runtime.evaluate', { expression: '6 * 7', returnByValue: true }, page);
+  await ask('Target.disposeBrowserContext', { browserContextId });
+  if (Object(result).value !== 42) throw failed('a page did not evaluate an expression', sessionId);
+}
+
+/** Sends one command after the other. Each resolves with its result, and rejects if the response is not CDP. */
+function asker(socket: WebSocket, { timeout, sessionId }: OpenLimits): Ask {
+  let last = 0;
+  const closed = once(socket, 'close').then(([code]) => {
+    throw failed(`it closed the connection with code ${code}`, sessionId);
+  });
+  closed.catch(() => undefined);
+  return async (method, params = {}, page) => {
+    last += 1;
+    const id = last;
+    const response = responseTo(socket, id, sessionId);
+    socket.send(JSON.stringify({ id, method, params, ...(page !== undefined && { sessionId: page }) }));
+    const message = new PoolwrightError('TIMEOUT', `The browser did not respond to ${method} within ${timeout} ms.`);
+    const { result, error } = await pTimeout(Promise.race([response, closed]), { milliseconds: timeout, message });
+    if (typeof result === 'object' && result !== null) return { ...result };
+    const { code, message: text } = Object(error);
+    if (typeof code !== 'number') throw failed(`what it responds to ${method} is not CDP`, sessionId);
+    throw failed(`it responds to ${method} with the error "${text}"`, sessionId);
+  };
+}
+
+/** Skips events. */
+function responseTo(socket: WebSocket, id: number, sessionId: string | undefined): Promise<Record<string, unknown>> {
+  return new Promise((resolve, reject) => {
+    const onMessage = (data: unknown) => {
+      let message: Record<string, unknown>;
+      try {
+        message = Object(JSON.parse(String(data)));
+      } catch {
+        socket.off('message', onMessage);
+        reject(failed('what it sends is not CDP', sessionId));
+        return;
+      }
+      if (message.id !== id) return;
+      socket.off('message', onMessage);
+      resolve(message);
+    };
+    socket.on('message', onMessage);
+  });
+}
+
+function failed(why: string, sessionId: string | undefined): LeaseError {
+  const whose = sessionId === undefined ? '' : ` of session ${sessionId}`;
+  return new LeaseError('CONNECT_FAILED', `The browser${whose} cannot be used: ${why}.`, { sessionId });
+}
