@@ -33,6 +33,8 @@ test('`ahead` › saves round trips for contexts and reads', { tag: '@versions' 
   const savedMs = (name: string) => tests.filter(({ project }) => project === name).map((each) => each.savedMs);
   expect(savedMs('off')).toEqual([0, 0, 0, 0]);
   const [, , third = 0, fourth = 0] = savedMs('on');
-  // Contexts and a click's reads take more than twelve round trips; without the contexts, it is half of that.
-  for (const saved of [third, fourth]) expect(saved).toBeGreaterThan(10 * RTT);
+  // Contexts and a click's reads take more than twelve round trips; without the contexts, it is half of that. In full
+  // Chromium, which scripts/versions.mjs names, pages have windows: the next context has no page yet.
+  const least = process.env.POOLWRIGHT_CHROMIUM === undefined ? 10 : 7;
+  for (const saved of [third, fourth]) expect(saved).toBeGreaterThan(least * RTT);
 });
