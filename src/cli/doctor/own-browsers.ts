@@ -1,3 +1,4 @@
+import { limitsFile, rememberLimits } from '../../broker/ledger/known-limits.ts';
 import { type OwnBrowsers, openProvider } from '../../providers/open-provider.ts';
 import type { ProvidedSessions } from '../../providers/provided-sessions.ts';
 import { type Finding, finding, session } from './checks.ts';
@@ -30,7 +31,19 @@ export async function ownBrowsers(
   const one = await tried(() => session(provider, ['leased', 'released'], whileItRuns));
   if (ended !== null) more.push(await releasedAgain(provider, ended));
   const lacking = own.kind === 'provider' ? provider.lacks.map(lackOf) : [];
+  if (own.kind === 'provider' && !provider.lacks.includes('limit')) more.push(await limitOf(provider, own.file));
   return [first, ...lacking, one, ...more];
+}
+
+/** How many browsers may run, for this project's runs, too: they choose their number of workers by it. */
+async function limitOf(provider: ProvidedSessions, file: string): Promise<Finding> {
+  const work = async () => {
+    const concurrentBrowsers = (await provider.getBilling()).plan?.concurrent_browsers ?? null;
+    const limits = limitsFile(process.cwd(), { kind: 'provider', file, isOption: false });
+    await rememberLimits(limits, { concurrentBrowsers, pools: new Map() });
+    return concurrentBrowsers === null ? 'it is not known at present' : `${concurrentBrowsers} browsers at once`;
+  };
+  return await finding('limit', work, 'warning');
 }
 
 /** Of addresses none of which is a browser's: what is there instead. */
@@ -80,5 +93,5 @@ function lackOf(call: keyof typeof COSTS): Finding {
 const COSTS = {
   list: 'after a crash of this machine, and after a lost response, browsers may be left',
   usage: 'reports have no bandwidth by the service',
-  limit: 'workers are not warned when they are more than browsers may run',
+  limit: 'the number of workers is not chosen by it, and runs do not warn of too many',
 };

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium as playwright } from '@playwright/test';
 import { WebSocketServer } from 'ws';
+import { limitsFile, readLimits } from '../../../src/broker/ledger/known-limits.ts';
 import { type FarChromium, startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { freePort } from '../../support/e2e/free-port.ts';
@@ -99,10 +100,15 @@ test('a provider: a page evaluates, `list` has the label, and `release` may be r
     const { stdout } = await poolwright(['doctor'], { POOLWRIGHT_PROVIDER: 'browsers.mjs' }, consumer.directory);
     return stdout;
   };
-  const well = await doctor(`async release() {}, async list() { return [{ id: 'one', label }]; }`);
+  const well = await doctor(
+    `async release() {}, async list() { return [{ id: 'one', label }]; }, limit: async () => 3`,
+  );
   expect(well).toMatch(/^ok +session: leased in .*, a page in \d+ ms, released$/m);
   expect(well).toMatch(/^ok +list: returns the browser with its label$/m);
   expect(well).toMatch(/^ok +release: resolves for a browser that has ended, too$/m);
+  expect(well).toMatch(/^ok +limit: 3 browsers at once$/m);
+  const limits = limitsFile(consumer.directory, { kind: 'provider', file: './browsers.mjs', isOption: true });
+  expect(readLimits(limits).concurrentBrowsers).toBe(3);
   expect(well).toMatch(/^warning usage: the provider has no `usage`/m);
 
   const refuses = 'async release() { if (this.ended) throw new Error("unknown id"); this.ended = true; }';
