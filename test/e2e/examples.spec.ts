@@ -23,6 +23,7 @@ const NAMES = [
   'dev-server',
   'extension',
   'faulty-service',
+  'own-browsers',
   'profile-login',
   'puppeteer-script',
   'puppeteer-vitest',
@@ -212,4 +213,13 @@ test('faulty-service › every fault happens, and the suite passes', async ({ ex
   const passed = sessions.flatMap(({ tests }) => tests.filter(({ status }) => status === 'passed'));
   expect(passed.length).toBe(4);
   expect(sessions.filter(({ endReason }) => endReason !== 'run-ended').length).toBeGreaterThan(0);
+});
+
+test('own-browsers › starts a Chromium for each lease, and ends it', async ({ example }) => {
+  const consumer = await example('own-browsers');
+  const run = await runTestScript(consumer, { CHROMIUM_PATH: await localChromium() });
+  expect(run.code, run.output).toBe(0);
+  const record = await recordOf(consumer);
+  expect(record.service).toBe('provider');
+  expect(record.sessions.flatMap(({ tests }) => tests)).toHaveLength(4);
 });

@@ -14,11 +14,14 @@ export async function readExample(name: string): Promise<{ dependencies: Record<
   return { dependencies: { ...dependencies, ...devDependencies } };
 }
 
+/** Recipes for services. Each is copied with the service's SDK, which is not installed here: scripts/providers.mjs. */
+const RECIPES = /(^|[\\/])services[\\/]/;
+
 /** Returns the packages that an example's files import. */
 export async function importedBy(name: string): Promise<string[]> {
   const imported = new Set<string>();
   for (const file of await readdir(join(DIRECTORY, name), { recursive: true })) {
-    if (!/\.(ts|js|mjs)$/.test(file) || file.includes('node_modules')) continue;
+    if (!/\.(ts|js|mjs)$/.test(file) || file.includes('node_modules') || RECIPES.test(file)) continue;
     for (const [, from = ''] of (await readFile(join(DIRECTORY, name, file), 'utf8')).matchAll(
       / from '([^.'][^']*)'/g,
     )) {
