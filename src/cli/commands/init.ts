@@ -8,6 +8,7 @@ import { PoolwrightError } from '../../errors.ts';
 import { confirm } from '../confirm.ts';
 import { type InitOptions, makePlan } from '../init/make-plan.ts';
 import { type FileChange, onDisk, type Plan } from '../init/plan.ts';
+import { BROWSERS } from '../init/plan-browsers.ts';
 import { CI_PROVIDERS } from '../init/plan-ci.ts';
 import { RUNNERS } from '../init/puppeteer-runners.ts';
 import { planJson, planLines } from '../init/show.ts';
@@ -21,9 +22,12 @@ interface Options extends InitOptions {
 
 const HELP = `
 For Playwright, it writes playwright.hosted.config.*, which wraps playwright.config.*; that file does not change. For
-Puppeteer, your runner's config does not change either: the script names poolwright (Vitest gets vitest.hosted.config.mjs).
-It adds the script test:hosted to package.json and test-results/ to .gitignore, and asks before it writes. A second run changes nothing. It installs nothing. For files that it cannot edit
-safely, it prints the lines to add.
+Puppeteer, your runner's config does not change either: the script names poolwright (Vitest gets
+vitest.hosted.config.mjs). It adds the script test:hosted to package.json and test-results/ to .gitignore, and asks
+before it writes. A second run changes nothing. It installs nothing. For files that it cannot edit safely, it prints the
+lines to add.
+With --browsers addresses or provider, tests run on your own browsers: at the address of a debugging port, or those of
+browsers.ts, which starts Chromium on this machine.
 Exit code: 0 set up, 1 something is left for you to add, 2 nothing was changed (without a terminal, init cannot ask).`;
 
 /** `poolwright init`: makes a suite ready for hosted browsers. */
@@ -40,6 +44,12 @@ export function addInitCommand(program: Command): void {
         'playwright',
         ...Object.keys(RUNNERS),
       ]),
+    )
+    .addOption(
+      new Option(
+        '--browsers <whose>',
+        'addresses of running browsers, or a provider file (default: the service)',
+      ).choices(BROWSERS),
     )
     .addOption(new Option('--ci <provider>', 'also add a pipeline that runs the tests').choices(CI_PROVIDERS))
     .option('--dry-run', 'show the changes and make none')

@@ -4,6 +4,7 @@ import { findPlaywrightConfig } from './find-config.ts';
 import { findLeftovers } from './leftovers.ts';
 import { type Agent, applyEdits, modify } from './libraries.ts';
 import { Plan } from './plan.ts';
+import { type Browsers, planBrowsers } from './plan-browsers.ts';
 import { type CiProvider, planCi } from './plan-ci.ts';
 import { planPlaywright } from './plan-playwright.ts';
 import { planPuppeteer } from './plan-puppeteer.ts';
@@ -24,6 +25,8 @@ export interface InitOptions {
   /** Which tests, where a project has several kinds. */
   runner?: Runner;
   ci?: CiProvider;
+  /** Default: those of the service. */
+  browsers?: Browsers;
 }
 
 /**
@@ -32,7 +35,7 @@ export interface InitOptions {
  */
 export async function makePlan(
   directory: string,
-  { config, runner, ci }: InitOptions,
+  { config, runner, ci, browsers = 'service' }: InitOptions,
 ): Promise<{ plan: Plan; title: string }> {
   const plan = new Plan();
   const found = runner === undefined || runner === 'playwright' ? findPlaywrightConfig(directory, config) : null;
@@ -41,17 +44,16 @@ export async function makePlan(
   const chosen = found ? 'playwright' : (runner ?? other);
   if (chosen === null || (chosen === 'playwright' && !found)) throw nothingFound(directory, project);
 
-  const install = commandFromStart(project, 'add', ['-D', 'poolwright']);
-  const isInstalled = project.dependencies.has('poolwright');
-  if (!isInstalled) plan.next.push(install);
-  plan.next.push(
-    'set POOLWRIGHT_BASE_URL and POOLWRIGHT_API_KEY in the environment (without a key, runs use the emulator on this machine)',
-  );
-  plan.next.push(commandFromStart(project, 'execute-local', ['poolwright', 'doctor']));
-  const playwright = found ? planPlaywright(plan, project, found) : null;
+  const lacking = planBrowsers(plan, project, browsers, found ? dirname(found) : project.directory);
+  const install = commandFromStart(project, 'add', ['-D', ...lacking]);
+  if (lacking.length > 0) plan.next.unshift(install);
+  const playwright = found ? planPlaywright(plan, project, found, browsers) : null;
   const command =
     playwright?.command ??
-    planPuppeteer(plan, project, chosen as PuppeteerRunner, config && resolve(directory, config));
+    planPuppeteer(plan, project, chosen as PuppeteerRunner, {
+      asked: config && resolve(directory, config),
+      browsers,
+    });
   const test = localCommand(project.agent, command);
   const script = addScript(plan, project, command);
   plan.next.push(script === null ? test : commandFromStart(project, 'run', [script]));
@@ -61,9 +63,14 @@ export async function makePlan(
   findLeftovers(plan, project);
   plan.notes.push(...(await uncommittedEdits(plan, project)));
   // Where nothing changes, the next steps are not printed.
-  if (!isInstalled && plan.changes.length === 0) plan.notes.push(`poolwright is not in package.json yet: ${install}`);
-  const title = chosen === 'playwright' ? 'Playwright' : RUNNERS[chosen].title;
-  return { plan, title: found ? `${title}, ${relative(directory, found)}` : title };
+  if (lacking.length > 0 && plan.changes.length === 0)
+    plan.notes.push(`${lacking.join(', ')} is not in package.json yet: ${install}`);
+  return { plan, title: titleOf(chosen, found && relative(directory, found)) };
+}
+
+function titleOf(runner: Runner, config: string | null): string {
+  const title = runner === 'playwright' ? 'Playwright' : RUNNERS[runner].title;
+  return config === null ? title : `${title}, ${config}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { basename, dirname, extname, join, relative } from 'node:path';
 import type { Plan } from './plan.ts';
+import { type Browsers, namesBrowsers, optionsOf } from './plan-browsers.ts';
 import { installedVersion, type Project } from './project.ts';
 
 /** The oldest Playwright that is supported. */
@@ -23,22 +24,16 @@ export interface PlaywrightSuite {
  * Plans a Playwright suite: a second config, which wraps the first. The first stays as it is, so that its scripts,
  * editors and pipelines go on using local browsers. A config that calls the wrapper already is used itself.
  */
-export function planPlaywright(plan: Plan, { directory }: Project, config: string): PlaywrightSuite {
+export function planPlaywright(
+  plan: Plan,
+  { directory }: Project,
+  config: string,
+  browsers: Browsers,
+): PlaywrightSuite {
   const here = (file: string) => relative(directory, file).replaceAll('\\', '/');
   const text = plan.read(config) ?? '';
   const hosted = isWrapped(text) ? config : hostedConfigOf(config);
-  const lines = wrapperLines(basename(config));
-  const written = plan.read(hosted);
-  if (written === null) plan.write(hosted, `${lines.join('\n')}\n`);
-  else if (isWrapped(written)) plan.present.push(`${here(hosted)} calls withHostedBrowsers`);
-  else
-    plan.byHand.push({
-      file: hosted,
-      why: 'exists and does not call withHostedBrowsers',
-      todo: 'Make it export the wrapped config:',
-      lines,
-    });
-
+  planHosted(plan, hosted, { config: basename(config), name: here(hosted), options: optionsOf(browsers) });
   const version = installedVersion('@playwright/test', directory);
   if (version && isTooOld(version))
     plan.notes.push(`@playwright/test is ${version} here, and poolwright needs ${OLDEST.join('.')} or later.`);
@@ -52,28 +47,53 @@ export function planPlaywright(plan: Plan, { directory }: Project, config: strin
   };
 }
 
+/** @param options of the user's own browsers, as code; null: the service's */
+function planHosted(
+  plan: Plan,
+  file: string,
+  { config, name, options }: { config: string; name: string; options: string | null },
+): void {
+  const lines = wrapperLines(config, options);
+  const written = plan.read(file);
+  // What `init` wrote for the service may become a config for the user's own browsers.
+  const isOfInit = options !== null && written === textOf(wrapperLines(config, null));
+  if (written === null || isOfInit) plan.write(file, textOf(lines));
+  else if (!isWrapped(written)) {
+    const why = 'exists and does not call withHostedBrowsers';
+    plan.byHand.push({ file, why, todo: 'Make it export the wrapped config:', lines });
+  } else if (options !== null && !namesBrowsers(written)) {
+    const todo = 'Add this to the second argument of withHostedBrowsers:';
+    plan.byHand.push({ file, why: 'does not name your own browsers', todo, lines: [options] });
+  } else plan.present.push(`${name} calls withHostedBrowsers`);
+}
+
+function textOf(lines: string[]): string {
+  return `${lines.join('\n')}\n`;
+}
+
 /** `playwright.hosted.config.ts` beside `playwright.config.ts`. */
 function hostedConfigOf(config: string): string {
   return join(dirname(config), basename(config).replace(/(\.config)?(\.\w+)$/, '.hosted$1$2'));
 }
 
-function wrapperLines(config: string): string[] {
+function wrapperLines(config: string, options: string | null): string[] {
   const extension = extname(config);
   const base = `./${basename(config, extension)}${IMPORTED_AS[extension] ?? extension}`;
-  const comment = '// Runs the tests of the other config on hosted browsers.';
+  const comment = `// Runs the tests of the other config on ${options === null ? 'hosted' : 'your own'} browsers.`;
+  const more = options === null ? '' : `, ${options}`;
   if (extension === '.cjs')
     return [
       comment,
       "const { withHostedBrowsers } = require('poolwright');",
       '',
-      `module.exports = withHostedBrowsers(require('${base}'));`,
+      `module.exports = withHostedBrowsers(require('${base}')${more});`,
     ];
   return [
     comment,
     "import { withHostedBrowsers } from 'poolwright';",
     `import config from '${base}';`,
     '',
-    'export default withHostedBrowsers(config);',
+    `export default withHostedBrowsers(config${more});`,
   ];
 }
 

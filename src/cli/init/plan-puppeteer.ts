@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, extname, join, relative } from 'node:path';
 import { OptionsError } from '../../errors.ts';
 import type { Plan } from './plan.ts';
+import { type Browsers, planOptionsFile } from './plan-browsers.ts';
 import type { Project } from './project.ts';
 import { type PuppeteerRunner, RUNNERS } from './puppeteer-runners.ts';
 
@@ -11,14 +12,20 @@ const VITEST_HOSTED = 'vitest.hosted.config.mjs';
 /**
  * Plans a suite of Puppeteer tests: a command that runs them on hosted browsers. The runner's config stays as it is,
  * and so do other scripts. A config that names poolwright's module already is used itself.
- * @param asked the flag `--config`
+ * @param asked the flag `--config`: a file
  * @returns what runs the tests, as it is typed in the package's directory
  * @throws OptionsError when `asked` is not a file
  */
-export function planPuppeteer(plan: Plan, project: Project, runner: PuppeteerRunner, asked?: string): string {
+export function planPuppeteer(
+  plan: Plan,
+  project: Project,
+  runner: PuppeteerRunner,
+  { asked, browsers }: { asked?: string | undefined; browsers: Browsers },
+): string {
   const { module, command, hosted, configs, inTests } = RUNNERS[runner];
   if (asked !== undefined && !existsSync(asked)) throw new OptionsError('--config', `--config: there is no ${asked}.`);
   const { directory } = project;
+  planOptionsFile(plan, project, browsers);
   if (inTests !== null) plan.next.push(inTests);
   const file = asked ?? configs.map((name) => join(directory, name)).find((each) => existsSync(each));
   const here = file === undefined ? undefined : relative(directory, file).replaceAll('\\', '/');
