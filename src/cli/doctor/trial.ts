@@ -48,10 +48,12 @@ export async function tryOneSession(
   const create = performance.now() - since;
   try {
     if (!cdpUrl) throw new LeaseError('CONNECT_FAILED', `Session ${sessionId} has no CDP address.`, { sessionId });
-    const tried = await connect(cdpUrl, { headers: own?.headers, sessionId, timeout }).catch(async (error) => {
+    const limits = { headers: own?.headers, sessionId, timeout };
+    // Some browsers end with their connection.
+    const whileConnected = () => whileItRuns({ sessionId, note });
+    const tried = await connect(cdpUrl, limits, whileConnected).catch(async (error) => {
       throw own ? await explained(error, { cdpUrl, sessionId, runsAlready: own.runsAlready }) : error;
     });
-    await whileItRuns({ sessionId, note });
     return { create, ...tried };
   } finally {
     await client.stopSession(sessionId);
@@ -69,7 +71,11 @@ async function explained(
   return new LeaseError('CONNECT_FAILED', message, { sessionId, cause: error });
 }
 
-async function connect(cdpUrl: string, limits: OpenLimits): Promise<Omit<Trial, 'create'>> {
+async function connect(
+  cdpUrl: string,
+  limits: OpenLimits,
+  whileConnected: () => Promise<void>,
+): Promise<Omit<Trial, 'create'>> {
   const since = performance.now();
   const { socket, cut } = await openSocket(cdpUrl, limits);
   try {
@@ -85,10 +91,12 @@ async function connect(cdpUrl: string, limits: OpenLimits): Promise<Omit<Trial, 
     trips.sort((a, b) => a - b);
     const opened = performance.now();
     await evaluate(ask, limits);
+    const page = performance.now() - opened;
+    await whileConnected();
     return {
       connect: connected - since,
       roundTrip: trips[Math.floor(trips.length / 2)] ?? 0,
-      page: performance.now() - opened,
+      page,
       proxy: environmentProxy(cdpUrl)?.name ?? null,
     };
   } finally {
