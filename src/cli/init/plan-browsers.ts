@@ -9,16 +9,15 @@ export const BROWSERS = ['service', 'addresses', 'provider'] as const;
 
 export type Browsers = (typeof BROWSERS)[number];
 
-/** Names of options for the user's own browsers. */
-const OPTION = /\b(browsers|provider)['"]?\s*:/;
 const PROVIDER = 'browsers.ts';
 const ADDRESS = 'http://localhost:9222';
 const OPTIONS = { addresses: `{ browsers: ['${ADDRESS}'] }`, provider: `{ provider: './${PROVIDER}' }` };
 const CONFIGS = ['ts', 'mts', 'mjs', 'js', 'cjs', 'json'].map((ending) => `poolwright.config.${ending}`);
 
-/** Whether a config names the user's own browsers. */
-export function namesBrowsers(config: string): boolean {
-  return OPTION.test(config);
+/** Whether a config has the option for these browsers. */
+export function namesBrowsers(config: string, browsers: Browsers): boolean {
+  const option = { service: /^/, addresses: /\bbrowsers['"]?\s*:/, provider: /\bprovider['"]?\s*:/ };
+  return option[browsers].test(config);
 }
 
 /** The options that name the user's own browsers, as code; null: the service's browsers, which need none. */
@@ -67,8 +66,10 @@ export function planOptionsFile(plan: Plan, { directory }: Project, browsers: Br
   const name = CONFIGS.find((each) => existsSync(join(directory, each))) ?? 'poolwright.config.mjs';
   const file = join(directory, name);
   const text = plan.read(file);
-  if (text === null) plan.write(file, `export default ${options};\n`);
-  else if (namesBrowsers(text)) plan.present.push(`${name} names your browsers`);
+  const textOf = (each: Browsers) => `export default ${optionsOf(each)};\n`;
+  if (text !== null && namesBrowsers(text, browsers)) plan.present.push(`${name} names your browsers`);
+  // What `init` wrote may change to the other kind.
+  else if (text === null || BROWSERS.some((each) => text === textOf(each))) plan.write(file, textOf(browsers));
   else plan.byHand.push({ file, why: 'exists', todo: 'Add to its options:', lines: [options] });
 }
 

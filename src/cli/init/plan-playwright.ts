@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join, relative } from 'node:path';
 import type { Plan } from './plan.ts';
-import { type Browsers, namesBrowsers, optionsOf } from './plan-browsers.ts';
+import { BROWSERS, type Browsers, namesBrowsers, optionsOf } from './plan-browsers.ts';
 import { installedVersion, type Project } from './project.ts';
 
 /** The oldest Playwright that is supported. */
@@ -33,7 +33,7 @@ export function planPlaywright(
   const here = (file: string) => relative(directory, file).replaceAll('\\', '/');
   const text = plan.read(config) ?? '';
   const hosted = isWrapped(text) ? config : hostedConfigOf(config);
-  planHosted(plan, hosted, { config: basename(config), name: here(hosted), options: optionsOf(browsers) });
+  planHosted(plan, hosted, { config: basename(config), name: here(hosted), browsers });
   const version = installedVersion('@playwright/test', directory);
   if (version && isTooOld(version))
     plan.notes.push(`@playwright/test is ${version} here, and poolwright needs ${OLDEST.join('.')} or later.`);
@@ -47,21 +47,22 @@ export function planPlaywright(
   };
 }
 
-/** @param options of the user's own browsers, as code; null: the service's */
 function planHosted(
   plan: Plan,
   file: string,
-  { config, name, options }: { config: string; name: string; options: string | null },
+  { config, name, browsers }: { config: string; name: string; browsers: Browsers },
 ): void {
+  const options = optionsOf(browsers);
   const lines = wrapperLines(config, options);
   const written = plan.read(file);
-  // What `init` wrote for the service may become a config for the user's own browsers.
-  const isOfInit = options !== null && written === textOf(wrapperLines(config, null));
-  if (written === null || isOfInit) plan.write(file, textOf(lines));
+  // What `init` wrote for other browsers may change to these.
+  const isOfInit = BROWSERS.some((each) => written === textOf(wrapperLines(config, optionsOf(each))));
+  const isToChange = options !== null && isOfInit && !namesBrowsers(written ?? '', browsers);
+  if (written === null || isToChange) plan.write(file, textOf(lines));
   else if (!isWrapped(written)) {
     const why = 'exists and does not call withHostedBrowsers';
     plan.byHand.push({ file, why, todo: 'Make it export the wrapped config:', lines });
-  } else if (options !== null && !namesBrowsers(written)) {
+  } else if (options !== null && !namesBrowsers(written, browsers)) {
     const todo = 'Add this to the second argument of withHostedBrowsers:';
     plan.byHand.push({ file, why: 'does not name your own browsers', todo, lines: [options] });
   } else plan.present.push(`${name} calls withHostedBrowsers`);

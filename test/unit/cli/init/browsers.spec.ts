@@ -52,6 +52,13 @@ test('changes the config that it wrote for the service, and no other', async ({ 
   const config = first.texts['playwright.hosted.config.ts'] ?? '';
   const again = await project({ ...SUITE, 'playwright.hosted.config.ts': config });
   expect((await again.plan({ browsers: 'addresses' })).texts['playwright.hosted.config.ts']).toContain('browsers:');
+  const other = await project({
+    ...SUITE,
+    'playwright.hosted.config.ts': config
+      .replace('(config)', "(config, { browsers: ['http://localhost:9222'] })")
+      .replace('hosted browsers', 'your own browsers'),
+  });
+  expect((await other.plan({ browsers: 'provider' })).texts['playwright.hosted.config.ts']).toContain('provider:');
   expect((await again.plan()).texts).not.toHaveProperty(['playwright.hosted.config.ts']);
 
   const edited = await project({ ...SUITE, 'playwright.hosted.config.ts': config.replace('(config)', '(config, {})') });
@@ -80,6 +87,9 @@ test('other runners get poolwright.config.mjs', async ({ project }) => {
   const { texts } = await (await project(files)).plan({ browsers: 'provider' });
   expect(texts['poolwright.config.mjs']).toBe("export default { provider: './browsers.ts' };\n");
   expect(texts).toHaveProperty(['browsers.ts']);
+  const before = { ...files, 'poolwright.config.mjs': texts['poolwright.config.mjs'] ?? '' };
+  const changed = await (await project(before)).plan({ browsers: 'addresses' });
+  expect(changed.texts['poolwright.config.mjs']).toBe("export default { browsers: ['http://localhost:9222'] };\n");
   const own = await project({ ...files, 'poolwright.config.json': '{ "workers": 2 }' });
   expect((await own.plan({ browsers: 'addresses' })).byHand).toMatchObject([
     { file: 'poolwright.config.json', lines: ["{ browsers: ['http://localhost:9222'] }"] },
