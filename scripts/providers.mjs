@@ -20,10 +20,10 @@ import { npm, pack } from './package/pack.mjs';
 import { main } from './playwright.mjs';
 
 /**
- * `node scripts/providers.mjs`: the recipes of examples/own-browsers in a temporary directory, with their packages from
- * the registry. It compiles each with the service's SDK, and runs the example's suite on Chromium and on the Browserless
- * server, all on loopback; writes bench/results/own-browsers.md. Not part of the tests. Browserless (SSPL) is used as a
- * server only, and is removed with the directory.
+ * `node scripts/providers.mjs`: the recipes of examples/own-browsers in a temporary directory, with their packages
+ * from the registry. It compiles each with the service's SDK, and runs the example's suite on Chromium and on the
+ * Browserless server, all on loopback; writes bench/results/own-browsers.md. Not part of the tests. Browserless (SSPL)
+ * is used as a server only, and is removed with the directory.
  */
 const SDKS = {
   browserbase: '@browserbasehq/sdk',

@@ -6,6 +6,12 @@ import { defineProvider, ProviderError } from 'poolwright/provider';
 const server = process.env.BROWSERLESS_URL ?? 'http://localhost:3000';
 const token = process.env.BROWSERLESS_TOKEN ?? '';
 const MINUTES = 60;
+
+interface Responses {
+  pressure: { pressure: { running: number; maxConcurrent: number } };
+  sessions: { type: string; trackingId: string | null; initialConnectURL: string }[];
+}
+
 const acquired = new Set<string>();
 
 export default defineProvider({
@@ -22,25 +28,29 @@ export default defineProvider({
     return { id, cdpUrl: url.href, expiresAt: new Date(Date.now() + MINUTES * 60_000) };
   },
   async release(id) {
-    await call(`kill/${id}`);
+    await send(`kill/${id}`);
     acquired.delete(id);
   },
   async list() {
-    const sessions: { type: string; trackingId: string; initialConnectURL: string }[] = await call('sessions');
-    return sessions
-      .filter(({ type }) => type === 'browser')
+    return (await call('sessions'))
+      .filter(({ type, trackingId }) => type === 'browser' && trackingId)
       .map(({ trackingId, initialConnectURL }) => ({
-        id: trackingId,
+        id: trackingId ?? '',
         label: /--poolwright-label=([^"]*)/.exec(new URL(initialConnectURL).searchParams.get('launch') ?? '')?.[1],
       }));
   },
   limit: async () => (await call('pressure')).pressure.maxConcurrent,
 });
 
-async function call(path: string, signal?: AbortSignal) {
+async function call<P extends keyof Responses>(path: P, signal?: AbortSignal): Promise<Responses[P]> {
+  return (await (await send(path, signal)).json()) as Responses[P];
+}
+
+async function send(path: string, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(new URL(`${path}?token=${encodeURIComponent(token)}`, server), { signal });
   if (response.status === 401) throw new ProviderError('UNAUTHORIZED', 'BROWSERLESS_TOKEN is not valid');
-  if (response.status === 404) return null; // of `kill`: it has ended
-  if (!response.ok) throw new ProviderError('UNAVAILABLE', `Browserless responds with ${response.status} to ${path}`);
-  return response.status === 204 ? null : await response.json();
+  const hasEnded = path.startsWith('kill/') && response.status === 404;
+  if (!response.ok && !hasEnded)
+    throw new ProviderError('UNAVAILABLE', `Browserless responds with ${response.status} to ${path}`);
+  return response;
 }
