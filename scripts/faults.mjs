@@ -9,8 +9,8 @@ import { main, playwrightTest } from './playwright.mjs';
 
 /**
  * `node scripts/faults.mjs 1000 --real 200`: the fault suite, with so many random runs on stub browsers (200 unless
- * given), on real ones (20) and on those of a user's provider (20). They are those of CHAOS_SEED, a new one unless given.
- *   --provider 50  so many on a provider
+ * given), on real ones (20) and on those of a user's provider (20, or `--provider 50`). They are those of CHAOS_SEED, a
+ * new one unless given.
  *   --only 17   that run alone (`0 --real 17 --provider 0 --only 17`: a real one)
  *   --resume    goes on with the set of this CHAOS_SEED where it was broken off, and does the red ones again
  *   --write     writes bench/results/reliability.md, which says how much of the set was run

@@ -10,7 +10,8 @@ import { type ChaosResult, tally } from './chaos/tally.ts';
 /**
  * Short suites with random faults, random surroundings and random deaths. However a run ends, no browser is left
  * running, no end is left unconfirmed, and nothing foreign is touched. `CHAOS_RUNS` sets the number of runs on stub
- * browsers, `CHAOS_REAL` on real ones, `CHAOS_PROVIDER` on a user's provider; run n of `CHAOS_SEED` is the same every time.
+ * browsers, `CHAOS_REAL` on real ones, `CHAOS_PROVIDER` on a user's provider. Run n of `CHAOS_SEED` is the same every
+ * time.
  */
 
 const SEED = Number(process.env.CHAOS_SEED ?? 1);

@@ -5,7 +5,10 @@ import { writeAtomically } from '../../common/write-atomically.ts';
 import { projectDirectory } from '../../options/project-directory.ts';
 import type { ServiceChoice } from '../../options/resolve-service.ts';
 
-/** What runs and `poolwright doctor` have learned about a workspace or a provider, for later runs, which then need no request. */
+/**
+ * What runs and `poolwright doctor` have learned about a workspace or a provider, for later runs, which then need no
+ * request.
+ */
 export interface KnownLimits {
   /** The browsers at once of the plan or the provider; null: unknown. */
   concurrentBrowsers: number | null;

@@ -53,7 +53,7 @@ export class PersistentContext implements Interceptor {
   /** Pages that existed before Playwright first got the context: they stay open. */
   #kept: Set<string> | undefined;
   #state: 'closed' | 'opening' | 'open' | 'closing' = 'closed';
-  /** While it is being closed: every command that closes it waits for the same end, and so does the next one to open it. */
+  /** While it is being closed: all commands to close it wait for the same end, and so does the next one to open it. */
   #end: Promise<object> | null = null;
   /**
    * Until the first command about the context has a response, Playwright has not registered the context, and would
@@ -131,7 +131,7 @@ export class PersistentContext implements Interceptor {
   async #open(): Promise<object> {
     this.#state = 'opening';
     try {
-      // It is closed well enough even if that failed: whoever closed it has been told.
+      // It is closed well enough even if that failed: the client got the error.
       await this.#end?.catch(() => undefined);
       const targets = await this.#targets();
       this.#id ??= await this.#findId(targets);

@@ -5,7 +5,7 @@ import { runCommand } from '../../support/e2e/run-command.ts';
 import { kits } from '../../support/e2e/runner-kits.ts';
 import { outcomes, recordOf } from '../../support/e2e/runner-records.ts';
 
-/** Puppeteer on the user's own browsers: each runner and `leaseBrowser`, on one that runs already and on a provider's. */
+/** Each runner, and `leaseBrowser`, on the user's own browsers: one that runs already, and a provider's. */
 
 const test = base.extend<object, { chromium: FarChromium }>({
   chromium: [

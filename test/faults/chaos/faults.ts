@@ -2,8 +2,8 @@ import type { FaultRule } from 'poolwright/emulator';
 import type { Choices } from '../../support/random-choices.ts';
 
 /**
- * Where a run's browsers come from; `embedded`: the run's own emulator, without a service outside the run; `provider`: a
- * user's provider, which gets them from that service.
+ * Where a run's browsers come from; `embedded`: the run's own emulator, without a service outside the run; `provider`:
+ * a user's provider, which gets them from that service.
  */
 export type Source = 'session' | 'pool' | 'pool-only' | 'run-pool' | 'embedded' | 'provider';
 
