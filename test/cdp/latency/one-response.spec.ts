@@ -9,6 +9,7 @@ import { Savings } from '../../../src/cdp/figures/savings.ts';
 import type { CdpMessage } from '../../../src/cdp/message.ts';
 import type { InterceptorOptions } from '../../../src/cdp/pipeline.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
+import { within } from '../../../src/common/pause.ts';
 import { ClientAccount } from '../../models/cdp/client-account.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 import { fullLength, propertyRuns } from '../../support/property-runs.ts';
@@ -19,6 +20,8 @@ const RUNS = propertyRuns(20, 2);
 const ROUND_TRIP_MS = 6;
 /** Time limit for the last response after everything has finished, in ms. */
 const SETTLED_MS = 5_000;
+/** A command of ours that a crashed page never answers ends after 60 s. */
+const ENDED_MS = 75_000;
 /** Time limit for one action, in ms. */
 const ACTION = { timeout: 2_000 };
 
@@ -152,21 +155,33 @@ for (const [name, options] of Object.entries(LISTS)) {
     connectAccounted,
     boxes,
   }) => {
-    // A command of ours that a crashed page never answers ends after 60 s.
-    it.setTimeout(120_000 + RUNS.numRuns * 60_000);
+    it.setTimeout(120_000 + RUNS.numRuns * ENDED_MS);
     const { browser, account } = await connectAccounted(options());
+    const bounded = async <T>(what: string, work: Promise<T>): Promise<T> => {
+      const ended = await within(
+        work.then((value) => ({ value })),
+        ENDED_MS,
+        null,
+      );
+      expect(ended, `${what} ends; without a response: ${JSON.stringify(account.unanswered)}`).not.toBeNull();
+      return (ended as { value: T }).value;
+    };
     for (const { flights, end, within } of fc.sample<Story>(story, RUNS)) {
-      const context = await browser.newContext();
-      const page = await context.newPage();
+      const context = await bounded('newContext', browser.newContext());
+      const page = await bounded('newPage', context.newPage());
       await page.goto(`${boxes.url}/frames`, ACTION).catch(() => undefined);
       for (const flight of [...flights, [...within, end]]) {
         // The result of an action does not matter here.
-        await Promise.all(flight.map((act) => ACTS[act]?.(page, boxes, context).catch(() => undefined)));
+        await Promise.all(
+          flight.map((act) =>
+            bounded(act, ACTS[act]?.(page, boxes, context).catch(() => undefined) ?? Promise.resolve()),
+          ),
+        );
       }
       const what = JSON.stringify({ flights, end, within });
       await expect.poll(() => account.unanswered, { message: what, timeout: SETTLED_MS }).toEqual([]);
       expect(account.faults, what).toEqual([]);
-      await context.close();
+      await bounded('context.close', context.close());
     }
     await browser.close();
   });
