@@ -54,20 +54,16 @@ async function withWhatAnswers(answer: Finding, browsers: readonly { url: string
 
 /** Whether `list` finds the browser by its label, as a sweep and a request without a response need it. */
 async function listed(provider: ProvidedSessions, { sessionId, note }: TriedSession): Promise<Finding> {
-  const check = 'list';
-  const found = await finding(
-    check,
-    async () => {
-      const label = await provider.labelOf(sessionId);
-      if (label === note) return 'returns the browser with its label';
-      return label === undefined
-        ? 'it does not return the browser that runs'
-        : 'it returns the browser without its label';
-    },
-    'warning',
-  );
-  if (found.result === 'ok' && found.says.startsWith('returns')) return found;
-  return { ...found, result: 'warning', says: `${found.says}: ${COSTS.list}` };
+  let isFound = false;
+  const found = await finding('list', async () => {
+    const label = await provider.labelOf(sessionId);
+    isFound = label === note;
+    if (isFound) return 'returns the browser with its label';
+    return label === undefined
+      ? 'it does not return the browser that runs'
+      : 'it returns the browser without its label';
+  });
+  return isFound ? found : { ...found, result: 'warning', says: `${found.says}: ${COSTS.list}` };
 }
 
 /** A crash may come between a release and its record, so that it is repeated. */
