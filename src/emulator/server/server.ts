@@ -21,6 +21,12 @@ export interface ListenOptions {
   isKnownHost: HostCheck;
 }
 
+/**
+ * How many connections the system completes while this process is busy. It drops those beyond, and their clients try
+ * again only after seconds. Node's default is 511.
+ */
+const BACKLOG = 4_096;
+
 /** The API's and the relay's socket. */
 export async function listen(app: ApiApp, relay: CdpRelay, options: ListenOptions): Promise<ListeningServer> {
   const { host, port, isKnownHost } = options;
@@ -34,7 +40,7 @@ export async function listen(app: ApiApp, relay: CdpRelay, options: ListenOption
   }) as Server;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.on('upgrade', (request, socket, head) => relay.handleUpgrade(request, socket, head));
-  server.listen(port, host);
+  server.listen(port, host, BACKLOG);
   try {
     await once(server, 'listening');
   } catch (error) {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { type Answer, Api } from '../../support/emulator/api.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { startEmulatorProcess } from '../../support/emulator-process.ts';
@@ -65,6 +68,22 @@ test(`${REQUESTS} simultaneous requests all get the right response`, async () =>
   expect((await api.stop(sessionId)).status).toBe(200);
   expect(await api.active()).toEqual([]);
   await emulator.stop();
+});
+
+test(`${REQUESTS} connections are made while the emulator is busy`, async () => {
+  const limit = Number(await readFile('/proc/sys/net/core/somaxconn', 'utf8').catch(() => 0));
+  test.skip(limit < REQUESTS, `this system allows ${limit}`);
+  const emulator = await startEmulatorProcess({ browser: 'stub' });
+  const port = Number(new URL(emulator.baseURL).port);
+  process.kill(emulator.pid, 'SIGSTOP');
+  const sockets = Array.from({ length: REQUESTS }, () => connect(port, '127.0.0.1'));
+  try {
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  } finally {
+    process.kill(emulator.pid, 'SIGCONT');
+    for (const socket of sockets) socket.destroy();
+    await emulator.stop();
+  }
 });
 
 test(`${SESSIONS} simultaneous sessions start up to the limit and stop together`, async () => {
