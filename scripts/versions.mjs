@@ -100,6 +100,7 @@ function savedRows() {
   return rows.map((row) => [row.split(' |').slice(0, 3).join(' |'), row]);
 }
 
+/** A row of PLAYWRIGHTS, on each of its Nodes. */
 function playwright({ version, nodes, except }) {
   return nodes.map((node) => ({
     name: `Playwright ${version} on Node ${node}`,

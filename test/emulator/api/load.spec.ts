@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { type Answer, Api } from '../../support/emulator/api.ts';
@@ -76,9 +75,10 @@ test(`${REQUESTS} connections are made while the emulator is busy`, async () => 
   const emulator = await startEmulatorProcess({ browser: 'stub' });
   const port = Number(new URL(emulator.baseURL).port);
   process.kill(emulator.pid, 'SIGSTOP');
-  const sockets = Array.from({ length: REQUESTS }, () => connect(port, '127.0.0.1'));
+  let connected = 0;
+  const sockets = Array.from({ length: REQUESTS }, () => connect(port, '127.0.0.1', () => connected++));
   try {
-    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    await expect.poll(() => connected).toBe(REQUESTS);
   } finally {
     process.kill(emulator.pid, 'SIGCONT');
     for (const socket of sockets) socket.destroy();
