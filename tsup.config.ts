@@ -3,6 +3,7 @@ import { commonJs } from './scripts/commonjs.mjs';
 import { licences } from './scripts/licences.mjs';
 import { PAGES } from './scripts/pages.mjs';
 import { undiciClient } from './scripts/undici.mjs';
+import { zodInEnglish } from './scripts/zod.mjs';
 
 /** What users import: ESM, CommonJS and types. */
 const publicEntries = {
@@ -78,7 +79,9 @@ const esm: Options = { ...shared, format: ['esm'] };
 const cjs: Options = { ...shared, format: ['cjs'], splitting: true, plugins: [commonJs] };
 /** Loaded by workers that proxy requests: an entry so that it gets a separate file, which is minified. */
 const libraries = { 'undici-library': 'src/cdp/network/proxy/undici-library.ts' };
-/** What every run loads. To load zod and undici from their own files takes twice as long. */
+/** To load zod from its own files takes twice as long. */
+const withZod: Options = { noExternal: ['zod'], esbuildPlugins: [licences, zodInEnglish] };
+/** What every run loads: undici, too. */
 const forRuns: Options = { noExternal: ['zod', 'undici'], esbuildPlugins: [licences, undiciClient] };
 const inBrowsers: Options = { ...shared, platform: 'browser', format: ['iife'], target: PAGES.target, shims: false };
 const page: Options = { ...inBrowsers, minify: true, outExtension: () => ({ js: '.js' }) };
@@ -90,7 +93,7 @@ function withEsModules(options: { alias?: Record<string, string> }) {
 
 const builds: Options[] = [
   { ...esm, ...forRuns, entry: { ...loadedByRuns, ...esmOnly, ...unsplit, ...byPath } },
-  { ...esm, entry: { client, emulator, ...commands }, esbuildOptions: withEsModules },
+  { ...esm, ...withZod, entry: { client, emulator, ...commands }, esbuildOptions: withEsModules },
   { ...cjs, ...forRuns, entry: { ...loadedByRuns, ...setup, ...libraries, ...ofRunner } },
   { ...cjs, entry: { client, emulator } },
   { ...shared, entry: { ...unsplit, ...presets }, format: ['cjs'], splitting: false },

@@ -22,6 +22,7 @@ const INPUTS = [
   'scripts/lazy-loads.mjs',
   'scripts/pages.mjs',
   'scripts/undici.mjs',
+  'scripts/zod.mjs',
 ];
 const LAST_OUTPUT = 'dist/index.d.cts'; // types are written last
 const TSUP = 'node_modules/tsup/dist/cli-default.js';

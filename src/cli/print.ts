@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import stringWidth from 'fast-string-width';
 import { largest } from '../common/numbers/extremes.ts';
 import { printable } from '../printable.ts';
 

@@ -1,6 +1,6 @@
 import { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
+import stringWidth from 'fast-string-width';
 import { printable } from '../../printable.ts';
 
 /** Formats lines for the terminal. */
@@ -46,7 +46,7 @@ export class Sheet {
   cut(label: string, given: string): string {
     const rest = printable(given);
     const room = this.#width - stringWidth(label);
-    if (fits(rest, room)) return `${this.#styled(label, 'dim')}${rest}`;
+    if (stringWidth(rest) <= room) return `${this.#styled(label, 'dim')}${rest}`;
     let kept = '';
     let width = 1; // for the ellipsis
     for (const character of rest) {
@@ -59,13 +59,13 @@ export class Sheet {
 
   #broken(given: string, indent: string): string[] {
     const text = printable(given);
-    if (fits(text, this.#width)) return [text];
+    if (stringWidth(text) <= this.#width) return [text];
     const lines: string[] = [];
     let line = /^ */.exec(text)?.[0] ?? '';
     let isEmpty = true;
     for (const [word] of text.matchAll(/npx .*$|\S+/g)) {
       const longer = isEmpty ? `${line}${word}` : `${line} ${word}`;
-      if (isEmpty || fits(longer, this.#width)) line = longer;
+      if (isEmpty || stringWidth(longer) <= this.#width) line = longer;
       else {
         lines.push(line);
         line = `${indent}${word}`;
@@ -79,9 +79,4 @@ export class Sheet {
     // Without checking the stream: whether it supports colors is already known.
     return this.#colored && style !== undefined ? styleText(style, text) : text;
   }
-}
-
-/** Measures nothing without a limit, as in a file or pipe: the patterns of `stringWidth` take a while to compile. */
-function fits(text: string, columns: number): boolean {
-  return columns === Number.POSITIVE_INFINITY || stringWidth(text) <= columns;
 }
