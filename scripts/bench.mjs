@@ -2,18 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'tsup';
-import { ensureBuilt } from './build.mjs';
-import { ensureChromium } from './chromium.mjs';
 import { PAGES } from './pages.mjs';
 import { main } from './playwright.mjs';
+import { setUp } from './set-up.mjs';
 
 /** `npm run bench -- --help`: what poolwright costs, measured. Not part of the tests, but for a small run of it. */
 await main(async () => {
   process.on('SIGINT', () => undefined); // it reaches the bench, which removes what it made and ends
   const args = process.argv.slice(2);
   if (!args.includes('--help')) {
-    await ensureBuilt();
-    await ensureChromium();
+    await setUp();
   }
   // Several may run at once. As deep in the project as the tests' harness, which finds its root from where it is.
   const outDir = join('node_modules', '.cache', `poolwright-bench-${process.pid}`);

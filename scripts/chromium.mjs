@@ -1,11 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import { build } from 'esbuild';
 import yoctoSpinner from 'yocto-spinner';
 
-/**
- * Gets full Chromium and the headless shell on a machine that lacks one. The look-up is the emulator's own, so the
- * package must be built.
- */
+/** Gets full Chromium and the headless shell on a machine that lacks one. */
+
+/** Where the emulator's look-up is built for this process: in the project, so that it finds Playwright. */
+const LOOK_UP = `node_modules/.cache/poolwright-chromium-${process.pid}.mjs`;
 
 const DOWNLOAD_TIMEOUT_MS = 180_000;
 const PACKAGE_TIMEOUT_MS = 600_000;
@@ -25,8 +28,28 @@ const PACKAGE_MANAGERS = [
 ];
 const NAMES = { full: 'full Chromium', shell: 'headless shell (for plain sessions, three times as light)' };
 
-async function find() {
-  const { findChromiums } = await import('../dist/emulator.js');
+/** The emulator's own look-up, from its sources: the package is built at the same time. */
+async function loadLookUp() {
+  const contents = `
+    export { describeChromiums } from './choose-chromium.ts';
+    export { findChromiums } from './find-chromium.ts';`;
+  await build({
+    stdin: { contents, resolveDir: 'src/emulator/chromium' },
+    outfile: LOOK_UP,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    external: ['playwright-core'],
+  });
+  try {
+    return await import(pathToFileURL(LOOK_UP).href);
+  } finally {
+    rmSync(LOOK_UP);
+  }
+}
+
+async function find(findChromiums) {
   try {
     return await findChromiums();
   } catch (error) {
@@ -98,14 +121,15 @@ function missing(found) {
 
 /** Makes sure there is one, and both where possible; throws an error that says what to do. */
 export async function ensureChromium() {
-  let found = await find();
+  const { describeChromiums, findChromiums } = await loadLookUp();
+  let found = await find(findChromiums);
   const lacking = missing(found);
   if (lacking.length > 0) console.log(`Missing: ${lacking.map((kind) => NAMES[kind]).join(', and ')}.`);
   for (const get of [download, installPackages]) {
     const kinds = missing(found);
     if (kinds.length === 0) break;
     await get(kinds);
-    found = await find();
+    found = await find(findChromiums);
   }
   if (!found.full && !found.shell) {
     throw new Error(
@@ -113,6 +137,5 @@ export async function ensureChromium() {
         'or Chromium with the system’s package manager (as root), or name one in POOLWRIGHT_CHROMIUM.',
     );
   }
-  const { describeChromiums } = await import('../dist/emulator.js');
   for (const line of describeChromiums(found)) console.log(`Chromium: ${line}`);
 }

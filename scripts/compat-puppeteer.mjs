@@ -3,10 +3,9 @@ import { copyFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'tsup';
-import { ensureBuilt } from './build.mjs';
-import { ensureChromium } from './chromium.mjs';
 import { PAGES } from './pages.mjs';
 import { main } from './playwright.mjs';
+import { setUp } from './set-up.mjs';
 
 /**
  * `node scripts/compat-puppeteer.mjs --checkout DIR`: Puppeteer's own tests on a plain `puppeteer.connect` and through
@@ -20,8 +19,7 @@ import { main } from './playwright.mjs';
 const checkout = resolve(parseArgs({ options: { checkout: { type: 'string', default: '' } } }).values.checkout);
 
 await main(async () => {
-  await ensureBuilt();
-  await ensureChromium();
+  await setUp();
   const outDir = join('.consumers', 'compat-puppeteer');
   const shared = { config: false, target: 'node20', platform: 'node', outDir, silent: true };
   const entry = { main: 'compat/puppeteer/main.ts' };

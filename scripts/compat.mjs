@@ -1,17 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { build } from 'tsup';
-import { ensureBuilt } from './build.mjs';
-import { ensureChromium } from './chromium.mjs';
 import { main } from './playwright.mjs';
+import { setUp } from './set-up.mjs';
 
 /**
  * `node scripts/compat.mjs`: Playwright Test's features three ways; writes bench/results/compatibility.md. Not part of
  * the tests.
  */
 await main(async () => {
-  await ensureBuilt();
-  await ensureChromium();
+  await setUp();
   // Where `poolwright` means this package.
   const outDir = join('.consumers', 'compat');
   await build({

@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs';
-import { ensureBuilt } from './build.mjs';
-import { ensureChromium } from './chromium.mjs';
 import { main, playwrightTest } from './playwright.mjs';
+import { setUp } from './set-up.mjs';
 
 /** `npm run demo`: the basic example on the emulator, with two workers. */
 await main(async () => {
-  await ensureBuilt();
-  await ensureChromium();
+  await setUp();
   const directory = 'examples/basic';
   // Without a key, and not taken for a CI run: the embedded emulator.
   const env = { CI: '', POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '', PLAYWRIGHT_HTML_OPEN: 'never' };

@@ -1,9 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureBuilt } from './build.mjs';
-import { ensureChromium } from './chromium.mjs';
 import { main, playwrightTest } from './playwright.mjs';
+import { setUp } from './set-up.mjs';
 
 /**
  * `node scripts/distance.mjs`: the end-to-end tests with browsers that are 10 ms away, so that round trips are hidden;
@@ -13,8 +12,7 @@ import { main, playwrightTest } from './playwright.mjs';
 const RTT_MS = '10';
 
 await main(async () => {
-  await ensureBuilt();
-  await ensureChromium();
+  await setUp();
   const args = process.argv.slice(2);
   const ahead = await failures(args, '1');
   const plain =

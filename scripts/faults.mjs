@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ensureBuilt } from './build.mjs';
-import { ensureChromium } from './chromium.mjs';
 import { commandOf, reliabilityPage } from './faults-report.mjs';
 import { main, playwrightTest } from './playwright.mjs';
+import { setUp } from './set-up.mjs';
 
 /**
  * `node scripts/faults.mjs 1000 --real 200`: the fault suite, with so many random runs on stub browsers (200 unless
@@ -70,8 +69,7 @@ await main(async () => {
     `CHAOS_SEED=${seed}: ${asked.stub} runs on stub browsers, ${asked.chromium} on Chromium, ${asked.provider} on a provider`,
   );
   if (done.length > 0) console.log(`${done.length} of them were green before`);
-  await ensureBuilt();
-  await ensureChromium();
+  await setUp();
   const only =
     values.only === undefined
       ? []

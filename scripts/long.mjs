@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { ensureBuilt } from './build.mjs';
-import { ensureChromium } from './chromium.mjs';
 import { main, playwrightTest } from './playwright.mjs';
+import { setUp } from './set-up.mjs';
 
 /**
  * `node scripts/long.mjs`: what `npm test` leaves out or shortens. Every property with all of its cases, of a new seed
@@ -12,8 +11,7 @@ import { main, playwrightTest } from './playwright.mjs';
 const PROJECTS = ['unit', 'emulator', 'cdp'];
 
 await main(async () => {
-  await ensureBuilt();
-  await ensureChromium();
+  await setUp();
   const { POOLWRIGHT_SEED: seed = String(Math.floor(Math.random() * 100_000)) } = process.env;
   console.log(`POOLWRIGHT_SEED=${seed}`);
   const projects = PROJECTS.map((name) => `--project=${name}`);

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
-import { ensureBuilt } from './build.mjs';
-import { ensureChromium } from './chromium.mjs';
 import { main } from './playwright.mjs';
+import { setUp } from './set-up.mjs';
 
 /** `node scripts/picture.mjs [run.json]`: the timeline in the documentation; default: of the last `npm run demo`. */
 
@@ -17,8 +16,7 @@ const WIDTH = 1000;
 const MARGIN = 12;
 
 await main(async () => {
-  await ensureBuilt();
-  await ensureChromium();
+  await setUp();
   const { findChromiums } = await import('../dist/emulator.js');
   const { timelinePage } = await import('../dist/reporter.js');
   const { shell, full } = await findChromiums();

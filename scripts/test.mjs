@@ -1,10 +1,8 @@
-import { ensureBuilt } from './build.mjs';
-import { ensureChromium } from './chromium.mjs';
 import { main, playwrightTest } from './playwright.mjs';
+import { setUp } from './set-up.mjs';
 
 /** `npm test`: the project's own tests, on the built package and real Chromium. */
 await main(async () => {
-  await ensureBuilt();
-  await ensureChromium();
+  await setUp();
   return await playwrightTest(process.argv.slice(2));
 });

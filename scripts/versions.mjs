@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ensureBuilt } from './build.mjs';
-import { ensureChromium } from './chromium.mjs';
 import { INSTALLED, install, nodeBinary } from './installed.mjs';
 import { main } from './playwright.mjs';
+import { setUp } from './set-up.mjs';
 
 /**
  * `node scripts/versions.mjs`: the same end-to-end tests on every supported version of runner, client and Node; writes
@@ -66,8 +65,7 @@ and \`test/e2e/puppeteer\`, without the examples, which have their own dependenc
 let fullChromium = {};
 
 await main(async () => {
-  await ensureBuilt();
-  await ensureChromium();
+  await setUp();
   const { full } = await (await import('../dist/emulator.js')).findChromiums();
   if (full) fullChromium = { POOLWRIGHT_CHROMIUM: full.path };
   const asked = process.argv.slice(2);

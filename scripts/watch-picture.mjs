@@ -4,10 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
-import { ensureBuilt } from './build.mjs';
-import { ensureChromium } from './chromium.mjs';
 import { palettePng } from './palette-png.mjs';
 import { main, playwrightTest } from './playwright.mjs';
+import { setUp } from './set-up.mjs';
 
 /**
  * `node scripts/watch-picture.mjs`: the page of `poolwright watch` in the documentation, during a run on the emulator
@@ -81,8 +80,7 @@ test('welcomes a new visitor', async ({ page }) => { await page.goto('/'); await
 `;
 
 await main(async () => {
-  await ensureBuilt();
-  await ensureChromium();
+  await setUp();
   const { findChromiums } = await import('../dist/emulator.js');
   const { shell, full } = await findChromiums();
   let run = null;
