@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { type Moving, replaceFile } from '../../../../src/common/platform/replace-file.ts';
+import { type Moving, replaceFile } from '../../../src/common/write-atomically.ts';
 
 /** A file that is held open for so many tries. */
 function held(tries: number, code = 'EPERM', platform: NodeJS.Platform = 'win32') {
