@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import * as v from 'valibot';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import { testUsage } from '../../record/test-usage.ts';
@@ -9,12 +10,12 @@ import { redactText } from '../../redact.ts';
 import type { BrokerFeature } from '../feature.ts';
 import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../log/terminal.ts';
-import type { Handlers, Role } from '../rpc/call-table.ts';
-import { PROTOCOL_VERSION } from '../rpc/line-socket.ts';
-import { CONNECTION_CALLS, RUN_CALLS } from '../rpc/messages/protocol.ts';
+import type { CallTable, ErasedHandlers, Handlers, Role } from '../rpc/call-table.ts';
+import { LineSocket, PROTOCOL_VERSION } from '../rpc/line-socket.ts';
+import { CONNECTION_CALLS, type Reply, RUN_CALLS } from '../rpc/messages/protocol.ts';
+import { serializeError } from '../rpc/messages/serialized-error.ts';
 import { watchSilence } from '../rpc/silence.ts';
 import type { BrokerHandlers } from '../run/run.ts';
-import { handleRequests } from './request-handlers.ts';
 
 /** Options of the broker's server. */
 export interface ServerOptions {
@@ -166,4 +167,57 @@ const ignored = () => undefined;
 function sameToken(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Length limit of a request, in characters: it may contain everything that a test used, or a picture. */
+const LONGEST_REQUEST = 16 * 1024 ** 2;
+
+/** A request as one line. */
+const request = v.object({
+  id: v.pipe(v.number(), v.safeInteger()),
+  method: v.string(),
+  params: v.optional(v.unknown()),
+});
+
+/** One side of a socket that handles requests. */
+interface Side {
+  /** What it may request, and what handles it. */
+  served: readonly { calls: CallTable; handlers: ErasedHandlers }[];
+  /** Null: it has not sent `hello`. */
+  role(): Role | null;
+  /** The run; no data of the service is sent before. */
+  begun: Promise<{ secrets: readonly string[] }>;
+}
+
+/** Handles requests: they are parsed and checked for the role, and error responses contain no secrets. */
+function handleRequests(socket: Socket, { served, role, begun }: Side): void {
+  let secrets: readonly string[] = [];
+  begun.then(
+    (run) => {
+      secrets = run.secrets;
+    },
+    () => undefined,
+  );
+  const respondTo = async ({ id, method, params }: v.InferOutput<typeof request>): Promise<Reply> => {
+    try {
+      const known = served.find(({ calls }) => Object.hasOwn(calls, method));
+      const spec = known?.calls[method];
+      if (!spec) throw new LeaseError('BROKER_FAILED', `"${method}" is not a request`);
+      const own = role();
+      if (spec.roles && (own === null || !spec.roles.includes(own))) {
+        throw new LeaseError('BROKER_FAILED', `"${method}" is for a ${spec.roles.join(' or a ')} only`);
+      }
+      return { id, result: (await known.handlers[method]?.(v.parse(spec.params, params) as never)) ?? null };
+    } catch (error) {
+      return { id, error: serializeError(error, secrets) };
+    }
+  };
+  const receive = async (message: object) => {
+    const asked = v.safeParse(request, message);
+    if (!asked.success) return socket.destroy();
+    // A client that does not read its responses may not send more requests.
+    if (!lines.send(await respondTo(asked.output))) socket.pause();
+  };
+  const lines = new LineSocket(socket, { onMessage: (message) => void receive(message), maxLength: LONGEST_REQUEST });
+  socket.on('drain', () => socket.resume());
 }
