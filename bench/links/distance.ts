@@ -5,8 +5,8 @@ import type { Browser, BrowserContext, BrowserType, Page } from 'playwright-core
 import { install } from '../../scripts/installed.mjs';
 import { Savings } from '../../src/cdp/figures/savings.ts';
 import { openTransport } from '../../src/cdp/pipeline.ts';
-import { supportsTransport } from '../../src/cdp/transport/supports-transport.ts';
 import { openTunnel } from '../../src/cdp/transport/tunnel.ts';
+import { supportsTransport } from '../../src/clients/playwright/connection.ts';
 import { openThroughRelay } from '../../src/clients/playwright/relay/open-through-relay.ts';
 import { RELAY_SECRET } from '../../src/relay/relay-token.ts';
 import { interleave } from '../measuring/interleave.ts';

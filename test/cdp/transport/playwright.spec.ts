@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { build } from 'tsup';
-import { supportsTransport } from '../../../src/cdp/transport/supports-transport.ts';
+import { supportsTransport } from '../../../src/clients/playwright/connection.ts';
 import { shared } from '../../../tsup.config.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 

@@ -15,11 +15,20 @@ import { SiteData } from '../cookies/site-data.ts';
 import { isWorker, type ProxiedTarget } from '../proxied-targets.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import type { StreamedResponses } from '../streaming/streamed-responses.ts';
-import { whenAbandoned } from './abandoned-requests.ts';
 import { ACCEPTED } from './content-encoding.ts';
 import { Credentials, challengeOf } from './credentials.ts';
 import { type Failure, howBroken } from './failures.ts';
-import { MAX_BODY_BYTES, type Outcome, ProxyFetcher, type ProxyRequest, type ProxyResponse } from './fetcher.ts';
+import {
+  cutShort,
+  isEventStream,
+  MAX_BODY_BYTES,
+  type Outcome,
+  ProxyFetcher,
+  type ProxyRequest,
+  type ProxyResponse,
+  redirectOf,
+  wholeOf,
+} from './fetcher.ts';
 import { mayHaveOwnBytes } from './headers/announced-values.ts';
 import { byLowerCase, headerOf } from './headers/header-list.ts';
 import type { ImpliedHeaders } from './headers/implied-headers.ts';
@@ -31,8 +40,7 @@ import {
   requestHeaders,
   responseCommand,
 } from './paused-request.ts';
-import { RequestsUnderWay, type RequestUnderWay } from './requests-under-way.ts';
-import { cutShort, isEventStream, redirectOf, wholeOf } from './response-forms.ts';
+import { RequestsUnderWay, type RequestUnderWay, whenAbandoned } from './requests-under-way.ts';
 
 /** How often a request is retried with credentials. Playwright provides them once. */
 const MAX_CREDENTIALS = 2;

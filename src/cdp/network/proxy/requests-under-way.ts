@@ -1,6 +1,8 @@
-import { setTimeout } from '../../../common/clock.ts';
+import { clearInterval, setInterval, setTimeout } from '../../../common/clock.ts';
+import { errorMessage } from '../../../common/error-message.ts';
 import { within } from '../../../common/pause.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
+import type { BrowserCommands } from '../../transport/interceptor.ts';
 import type { PausedRequest } from './paused-request.ts';
 
 /** How long a request waits for the root session to pause it after its page has closed, in ms: it takes a few ms. */
@@ -87,4 +89,24 @@ export class RequestsUnderWay {
 
 function idOf({ networkId, requestId }: PausedRequest): string {
   return networkId ?? requestId;
+}
+
+/** Interval of the checks, in ms. */
+const ASKED_MS = 1_000;
+
+/**
+ * Gives up a paused request when its page no longer waits for it: the browser does not report every request that ends
+ * with its document. It still knows requests that outlive their document (beacons). The browser has no body for either,
+ * but its error tells the two apart.
+ * @param paused returns the request as it is paused now
+ * @returns a function that stops the checks; call it before the browser gets the response
+ */
+export function whenAbandoned(commands: BrowserCommands, paused: () => PausedRequest, giveUp: () => void): () => void {
+  const timer = setInterval(() => {
+    const { sessionId, requestId } = paused();
+    commands.call('Fetch.getResponseBody', { requestId }, sessionId).catch((error) => {
+      if (errorMessage(error).includes('Invalid InterceptionId')) giveUp();
+    });
+  }, ASKED_MS);
+  return () => clearInterval(timer);
 }

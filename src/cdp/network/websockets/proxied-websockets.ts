@@ -13,7 +13,6 @@ import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { wireText } from '../proxy/headers/header-bytes.ts';
 import { byLowerCase } from '../proxy/headers/header-list.ts';
 import type { ImpliedHeaders } from '../proxy/headers/implied-headers.ts';
-import { cookieHeader } from './cookie-header.ts';
 import { describeFailure, openWebSocket } from './open-websocket.ts';
 import { WebSocketEvents } from './websocket-events.ts';
 
@@ -240,4 +239,41 @@ export class ProxiedWebSockets {
     events.closed();
     this.#parts.binding.post(document, { id, op, code, reason, wasClean: code !== ABNORMAL });
   }
+}
+
+const cookieList = v.looseObject({
+  cookies: v.array(v.looseObject({ name: v.string(), value: v.string(), domain: v.string(), path: v.string() })),
+});
+type Cookie = v.InferOutput<typeof cookieList>['cookies'][number];
+
+/**
+ * Returns the value of the `Cookie` header of a WebSocket; empty for none, or if the page is gone.
+ * @param page a page of the same context
+ */
+async function cookieHeader(
+  transport: InterceptorTransport,
+  url: string,
+  page: ProxiedTarget | undefined,
+): Promise<string> {
+  if (!page) return '';
+  const { id, target } = page.session;
+  // `ws:` addresses have the cookies of `http:` ones.
+  const urls = [url.replace(/^ws/, 'http')];
+  try {
+    const [matching, all] = await Promise.all([
+      transport.call('Network.getCookies', { urls }, id),
+      // Only this list is in the order in which a browser sends cookies.
+      transport.call('Storage.getCookies', { ...(target.contextId && { browserContextId: target.contextId }) }),
+    ]);
+    const order = v.parse(cookieList, all).cookies.map(keyOf);
+    const { cookies } = v.parse(cookieList, matching);
+    const sorted = cookies.sort((one, other) => order.indexOf(keyOf(one)) - order.indexOf(keyOf(other)));
+    return sorted.map(({ name, value }) => `${name}=${value}`).join('; ');
+  } catch {
+    return '';
+  }
+}
+
+function keyOf({ name, domain, path }: Cookie): string {
+  return `${domain} ${path} ${name}`;
 }
