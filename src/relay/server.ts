@@ -9,7 +9,6 @@ import { type LeaseLimits, LeaseProcesses } from './lease-processes.ts';
 import type { PlaywrightVersions } from './playwright-versions.ts';
 import { missingVersion, playwrightVersion, RELAY_PATH, RELAY_PROTOCOL, STATUS_PATH } from './protocol.ts';
 import { type RelayClaims, readRelayToken } from './relay-token.ts';
-import { UsedTokens } from './used-tokens.ts';
 
 /** Why a worker is not served: an HTTP status, and a sentence without a secret. */
 class Refusal extends Error {
@@ -200,4 +199,17 @@ function refuse(socket: Duplex, { status, message }: Refusal): void {
 function requestHead({ headers }: IncomingMessage): string {
   const lines = PASSED_ON.flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${headers[name]}`]));
   return `GET ${RELAY_PATH} HTTP/1.1\r\nhost: relay\r\n${lines.join('\r\n')}\r\n\r\n`;
+}
+
+/** The tokens that were used and are still valid: each is accepted once. */
+export class UsedTokens {
+  readonly #expiries = new Map<string, number>();
+
+  /** Returns whether the token is used for the first time. */
+  add({ id, expiresAt }: RelayClaims, now = Date.now()): boolean {
+    for (const [each, expiry] of this.#expiries) if (expiry <= now) this.#expiries.delete(each);
+    if (this.#expiries.has(id)) return false;
+    this.#expiries.set(id, expiresAt);
+    return true;
+  }
 }

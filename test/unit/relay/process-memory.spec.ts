@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from '@playwright/test';
-import { processMemoryMB } from '../../../src/relay/process-memory.ts';
+import { processMemoryMB } from '../../../src/relay/lease-processes.ts';
 
 test('counts the memory of a process and of what it has started', async () => {
   test.skip(process.platform !== 'linux', 'only Linux lists it');

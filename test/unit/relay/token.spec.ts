@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { browserHash, issueRelayToken, readRelayToken } from '../../../src/relay/relay-token.ts';
-import { UsedTokens } from '../../../src/relay/used-tokens.ts';
+import { UsedTokens } from '../../../src/relay/server.ts';
 
 const SECRET = 'a secret of 32 characters or more';
 const CDP = 'wss://cdp.example.com/session/1?token=hidden';
