@@ -1,9 +1,11 @@
+import { createRequire } from 'node:module';
 import type { Circus } from '@jest/types';
+import type { TestEnvironment } from 'jest-environment-node';
+import { OptionsError } from '../../errors.ts';
 import { environmentOptions } from './environment-options.ts';
 import { explainMissing } from './failure.ts';
 import { FileBrowser, GLOBALS } from './file-browser.ts';
 import { needsBrowser } from './needs-browser.ts';
-import { loadNodeEnvironment } from './node-environment.ts';
 
 const NodeEnvironment = loadNodeEnvironment();
 type Parameters = ConstructorParameters<typeof NodeEnvironment>;
@@ -50,4 +52,20 @@ export default class PoolwrightEnvironment extends NodeEnvironment {
     await this.#file?.close();
     await super.teardown();
   }
+}
+
+/** Loads Jest's Node environment, of the Jest that runs. It need not be installed next to poolwright. */
+function loadNodeEnvironment(): typeof TestEnvironment {
+  for (const place of [import.meta.url, `${process.cwd()}/package.json`]) {
+    try {
+      return createRequire(place)('jest-environment-node').TestEnvironment;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
+    }
+  }
+  throw new OptionsError(
+    'testEnvironment',
+    'jest-environment-node is not installed. Run `npm install --save-dev jest-environment-node@<version of your Jest>`.',
+    'ENVIRONMENT_MISSING',
+  );
 }

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import type { Page } from 'puppeteer-core';
+import { monotonicNow } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { notify } from '../../common/text/notify.ts';
 import type { TestRecord } from '../../record/run-record.ts';
@@ -17,7 +18,6 @@ import {
 } from '../shared/test-run.ts';
 import type { MochaTest } from './mocha-api.ts';
 import { type Requirement, requirementOf } from './requirement.ts';
-import { pauseTimeout, withoutTimeout } from './without-timeout.ts';
 
 const MOCHA = {
   name: 'mocha',
@@ -164,4 +164,28 @@ function outcomeOf(test: MochaTest): Pick<TestRecord, 'ok' | 'status'> {
   if (test.isPassed()) return { status: 'passed', ok: true };
   if (test.isPending()) return { status: 'skipped', ok: true };
   return { status: test.err?.code === 'ERR_MOCHA_TIMEOUT' ? 'timedOut' : 'failed', ok: false };
+}
+
+type Timed = Pick<MochaTest, 'duration' | 'timeout'>;
+
+/**
+ * Does work that does not count towards the test's timeout: afterwards, the test has at least as much time as before.
+ */
+async function withoutTimeout<T>(test: Timed, work: () => Promise<T>): Promise<T> {
+  const resume = pauseTimeout(test);
+  try {
+    return await work();
+  } finally {
+    resume();
+  }
+}
+
+/** From now on, the test has no timeout. The returned function sets it again, with the time that has passed. */
+function pauseTimeout(test: Timed): () => void {
+  const timeout = test.timeout();
+  // Setting the timeout of a test that is over, in its `afterEach`, would start its timer again.
+  if (timeout === 0 || test.duration !== undefined) return () => undefined;
+  const start = monotonicNow();
+  test.timeout(0);
+  return () => void test.timeout(timeout + Math.ceil(monotonicNow() - start));
 }

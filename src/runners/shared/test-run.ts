@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
@@ -10,7 +11,6 @@ import type { FeatureTest } from '../../features/feature.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
 import type { TestRecord } from '../../record/run-record.ts';
 import { keyOf } from '../../record/test-record.ts';
-import { keptFileName } from './kept-file-name.ts';
 import type { OpenContext, Scope } from './scope.ts';
 
 /** The start data of a test. */
@@ -180,4 +180,14 @@ export function failureText(ended: EndedTest): string {
 /** Notes on a failed test: which browser it had, and where to find what is kept of it. */
 export function failureNotes({ attachment: { sessionId, poolId }, notes }: EndedTest): string[] {
   return [`hosted browser: session ${sessionId}${poolId === null ? '' : ` of pool ${poolId}`}`, ...notes];
+}
+
+/** The name of a file about a test: readable, and different for each try of each test. */
+export function keptFileName(titles: readonly string[], id: string, retry: number): string {
+  const words = titles
+    .join(' ')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-');
+  const short = createHash('sha256').update(`${id} ${retry}`).digest('hex').slice(0, 8);
+  return `${words.slice(0, 60).replaceAll(/^-+|-+$/g, '') || 'test'}-${short}.html`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { keptFileName } from '../../../../src/runners/shared/kept-file-name.ts';
+import { keptFileName } from '../../../../src/runners/shared/test-run.ts';
 
 /** Files about tests. */
 

@@ -2,7 +2,7 @@ import { expect, type FullConfig, test } from '@playwright/test';
 import {
   asksForWindow,
   ineffectiveLaunchOptions,
-} from '../../../../../src/runners/playwright-test/setup/launch-options.ts';
+} from '../../../../../src/runners/playwright-test/setup/global-setup.ts';
 
 const project = (name: string, use: object) => ({ name, use }) as FullConfig['projects'][number];
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { clientFailure, onClientFailure } from '../../../../../src/runners/playwright-test/recording/client-failure.ts';
+import { clientFailure, onClientFailure } from '../../../../src/runners/playwright-test/worker-fixtures.ts';
 
 /** Errors that Playwright throws by itself; test/faults/broken-browsers.spec.ts has a real one. */
 
