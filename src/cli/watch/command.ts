@@ -1,9 +1,17 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
+import type { WatchedRuns } from '../../broker/watch/view.ts';
+import { type Clock, systemClock } from '../../common/clock.ts';
+import { pause } from '../../common/pause.ts';
+import { pageOpener } from '../../common/platform/page-opener.ts';
 import { notify, print } from '../../common/text/notify.ts';
+import { inContinuousIntegration } from '../../options/environment.ts';
 import { watchRuns } from '../../watch/runs/watch-runs.ts';
-import { openPage } from '../../watch/server/open-page.ts';
-import { pagesClosed } from '../../watch/server/page-use.ts';
-import { startWatchServer } from '../../watch/server/watch-server.ts';
+import { entryHtml } from '../../watch/server/page-html.ts';
+import { startWatchServer, type WatchServer } from '../../watch/server/watch-server.ts';
 import { gone, npxParent } from '../npx-parent.ts';
 import { integer } from '../numbers.ts';
 import { stopSignal } from '../stop-signal.ts';
@@ -62,4 +70,55 @@ This address opens the page once; Enter prints another one. Ctrl-C stops the pag
   opened?.remove();
   await server.close();
   await runs.close();
+}
+
+/** A file that leads to the page. */
+interface OpenedPage {
+  /** Removes the file. */
+  remove(): void;
+}
+
+/**
+ * Opens the page in the user's browser; null where there is none to see. Everybody on this machine can read the
+ * arguments of a process, so that the address is passed in a file, which only this user may read.
+ */
+function openPage(address: string): OpenedPage | null {
+  const [command, ...args] = pageOpener(process.env, process.platform) ?? [];
+  if (command === undefined || inContinuousIntegration(process.env)) return null;
+  const directory = mkdtempSync(join(tmpdir(), 'poolwright-watch-'));
+  const file = join(directory, 'open.html');
+  writeFileSync(file, entryHtml(address), { mode: 0o600 });
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  const child = spawn(command, [...args, file], { stdio: 'ignore', detached: true, windowsHide: true });
+  // The address is printed, too.
+  child.on('error', remove);
+  child.unref();
+  return { remove };
+}
+
+const LOOK_MS = 500;
+/** How long a page may take to open, in ms. */
+const OPENS_WITHIN_MS = 60_000;
+/** A page that is reloaded, or whose network stops for a moment, comes back within this time, in ms. */
+const BACK_WITHIN_MS = 5_000;
+/** How long the page of a run that is over is served, in ms. */
+const AFTER_RUNS_MS = 3_600_000;
+
+/** Resolves when all pages are closed, or when no run is left to show for an hour. */
+export async function pagesClosed(
+  server: Pick<WatchServer, 'pages'>,
+  runs: Pick<WatchedRuns, 'all'>,
+  clock: Clock = systemClock,
+): Promise<void> {
+  const never = new AbortController().signal;
+  let wasOpen = false;
+  let openAt = clock.now();
+  let runAt = clock.now();
+  for (;;) {
+    const now = clock.now();
+    if (server.pages > 0) [wasOpen, openAt] = [true, now];
+    if (runs.all.some(({ view }) => view.endedAt === null)) runAt = now;
+    if (now - openAt >= (wasOpen ? BACK_WITHIN_MS : OPENS_WITHIN_MS) || now - runAt >= AFTER_RUNS_MS) return;
+    await pause(LOOK_MS, never, clock);
+  }
 }

@@ -1,5 +1,7 @@
+import { type Calls, callsOver } from '../../broker/rpc/call-table.ts';
+import { openBroker } from '../../broker/rpc/client.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
-import type { RunViewReply, WatcherPicture } from '../../broker/watch/calls.ts';
+import { type RunViewReply, WATCHER_CALLS, type WatcherPicture } from '../../broker/watch/calls.ts';
 import {
   type FinishedTest,
   listed,
@@ -8,7 +10,6 @@ import {
   type WatchedRun,
   type WatchPicture,
 } from '../../broker/watch/view.ts';
-import { connectAsWatcher, type WatcherConnection } from '../../broker/watch/watcher-connection.ts';
 import type { PageInput } from '../../common/page/page-input.ts';
 
 /** How many finished tests keep their last picture. Those of failed tests are kept longest. */
@@ -179,4 +180,17 @@ class LastPictures {
   of(test: string): Buffer | null {
     return this.#tests.get(test)?.data ?? null;
   }
+}
+
+/** The connection of a watcher to a broker. Each call rejects when it is lost. */
+export interface WatcherConnection extends Calls<typeof WATCHER_CALLS> {
+  /** Resolves when the connection is closed. */
+  readonly closed: Promise<unknown>;
+  close(): void;
+}
+
+/** @param address with the token of those who watch @throws LeaseError `BROKER_LOST` without a broker there */
+export async function connectAsWatcher(address: BrokerAddress): Promise<WatcherConnection> {
+  const { ask, requests, socket } = await openBroker(address, 'observer');
+  return { ...callsOver(WATCHER_CALLS, ask), closed: requests.closed, close: () => socket.destroy() };
 }

@@ -4,7 +4,7 @@ import { watchedCallsOver } from '../../../../src/broker/watch/calls.ts';
 import { watching } from '../../../../src/broker/watch/feature.ts';
 import { orderCallsOver } from '../../../../src/broker/watch/orders.ts';
 import { WatchHub } from '../../../../src/broker/watch/watch-hub.ts';
-import { connectAsWatcher, type WatcherConnection } from '../../../../src/broker/watch/watcher-connection.ts';
+import { connectAsWatcher, type WatcherConnection } from '../../../../src/watch/runs/run-connection.ts';
 import { test as base } from '../../../support/unit/broker/socket-broker.ts';
 
 /** How the broker connects those who watch a run with its workers. Real sockets, one process. */

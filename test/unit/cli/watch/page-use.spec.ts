@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { pagesClosed } from '../../../../src/watch/server/page-use.ts';
+import { pagesClosed } from '../../../../src/cli/watch/command.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { ScriptedRun, ScriptedRuns } from '../../../support/watch/scripted-runs.ts';
 
