@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { LimitFunction } from 'p-limit';
 import type { Clock } from '../../common/clock.ts';
 import { LIMITS } from '../../service/limits.ts';
@@ -9,7 +10,9 @@ import { Account, type Usage } from './account.ts';
 import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
 import { browserSpec, type CreateBody, fieldsWithoutEffect, type TemplateBody } from './browser-request.ts';
 import { BrowserSession, type SessionContext } from './browser-session.ts';
-import { WorkspaceStores } from './stores/workspace-stores.ts';
+import { type FilesRequest, SessionFiles } from './session-files.ts';
+import { ExtensionStore } from './stores/extension-store.ts';
+import { ProfileStore } from './stores/profile-store.ts';
 
 export interface WorkspaceContext extends SessionContext {
   clock: Clock;
@@ -193,5 +196,53 @@ export class Workspace {
       throw new ApiError(400, `nodeId: there is no node ${nodeId}; this emulator has ${nodes.join(', ')}`);
     }
     return nodeId;
+  }
+}
+
+interface StoresContext {
+  /** Where profiles and extensions lie. */
+  data: DataDirectory;
+  clock: Clock;
+  log: (line: string) => void;
+}
+
+/** What a workspace keeps on disk: its profiles and extensions, and what sessions take of them. */
+class WorkspaceStores {
+  readonly profiles: ProfileStore;
+  readonly extensions: ExtensionStore;
+  readonly #extensionAccess: boolean;
+  readonly #context: StoresContext;
+
+  constructor({ name, extensionAccess }: { name: string; extensionAccess: boolean }, context: StoresContext) {
+    this.#extensionAccess = extensionAccess;
+    this.#context = context;
+    const directory = async (store: string) =>
+      join(await context.data.path(), `workspace-${encodeURIComponent(name)}`, store);
+    this.profiles = new ProfileStore({ ...context, directory: () => directory('profiles') });
+    this.extensions = new ExtensionStore({ ...context, directory: () => directory('extensions') });
+  }
+
+  /** Reads what an earlier emulator left in the data directory. */
+  async load(): Promise<void> {
+    await Promise.all([this.profiles.load(), this.extensions.load()]);
+  }
+
+  /** @throws ApiError 403 for an account without access to extensions */
+  checkExtensionAccess(): void {
+    if (!this.#extensionAccess) throw new ApiError(403, 'Extensions API is not enabled for this account');
+  }
+
+  /** @throws ApiError 403 for an account without access to extensions, 404 for an extension that is not there */
+  check({ extensionIds = [] }: FilesRequest): void {
+    if (extensionIds.length > 0) this.checkExtensionAccess();
+    for (const extensionId of extensionIds) this.extensions.get(extensionId);
+  }
+
+  /** What a session by this body or template takes along; undefined: nothing. */
+  files(request: FilesRequest): SessionFiles | undefined {
+    if (!request.profile && !request.extensionIds?.length) return undefined;
+    const { data, log } = this.#context;
+    const { profiles, extensions } = this;
+    return new SessionFiles(request, { profiles, extensions, log, isWanted: () => data.isWanted });
   }
 }
