@@ -1,11 +1,11 @@
 import { defineConfig, type Options } from 'tsup';
-import { commonJs } from './scripts/commonjs.mjs';
+import { commonJs, esModulesOf } from './scripts/commonjs.mjs';
 import { licences } from './scripts/licences.mjs';
 import { PAGES } from './scripts/pages.mjs';
 import { undiciClient } from './scripts/undici.mjs';
 import { zodInEnglish } from './scripts/zod.mjs';
 
-/** What users import: ESM, CommonJS and types. */
+/** What users import or require: the same CommonJS, and types. */
 const publicEntries = {
   index: 'src/index.ts',
   client: 'src/service/index.ts',
@@ -53,11 +53,12 @@ const byPath = {
   'jest-global-teardown': 'src/runners/jest/global-teardown.ts',
   'jest-reporter': 'src/runners/jest/reporter.ts',
 };
-/** The libraries of `init` are an entry so that they get a separate file, which the build minifies. */
+/** Libraries are entries so that they get separate files, which the build minifies. */
 const commands = {
   'emulator-main': 'src/emulator/main.ts',
   cli: 'src/cli/main.ts',
   'init-libraries': 'src/cli/init/libraries.ts',
+  'zod-library': 'node_modules/zod/index.js',
 };
 
 /** Bundled CommonJS asks for Node's own modules. */
@@ -76,13 +77,13 @@ export const shared: Options = {
   shims: true,
 };
 const esm: Options = { ...shared, format: ['esm'] };
-const cjs: Options = { ...shared, format: ['cjs'], splitting: true, plugins: [commonJs] };
+const plugins = [commonJs, esModulesOf(Object.keys(publicEntries))];
+const cjs: Options = { ...shared, format: ['cjs'], splitting: true, plugins };
 /** Loaded by workers that proxy requests: an entry so that it gets a separate file, which is minified. */
 const libraries = { 'undici-library': 'src/cdp/network/proxy/undici-library.ts' };
-/** To load zod from its own files takes twice as long. */
-const withZod: Options = { noExternal: ['zod'], esbuildPlugins: [licences, zodInEnglish] };
-/** What every run loads: undici, too. */
+/** What every run loads. To load zod and undici from their own files takes twice as long. */
 const forRuns: Options = { noExternal: ['zod', 'undici'], esbuildPlugins: [licences, undiciClient] };
+const forCommands: Options = { noExternal: ['zod'], esbuildPlugins: [licences, zodInEnglish] };
 const inBrowsers: Options = { ...shared, platform: 'browser', format: ['iife'], target: PAGES.target, shims: false };
 const page: Options = { ...inBrowsers, minify: true, outExtension: () => ({ js: '.js' }) };
 
@@ -92,8 +93,8 @@ function withEsModules(options: { alias?: Record<string, string> }) {
 }
 
 const builds: Options[] = [
-  { ...esm, ...forRuns, entry: { ...loadedByRuns, ...esmOnly, ...unsplit, ...byPath } },
-  { ...esm, ...withZod, entry: { client, emulator, ...commands }, esbuildOptions: withEsModules },
+  { ...esm, ...forRuns, entry: { ...esmOnly, ...unsplit, ...byPath } },
+  { ...esm, ...forCommands, entry: commands, esbuildOptions: withEsModules },
   { ...cjs, ...forRuns, entry: { ...loadedByRuns, ...setup, ...libraries, ...ofRunner } },
   { ...cjs, entry: { client, emulator } },
   { ...shared, entry: { ...unsplit, ...presets }, format: ['cjs'], splitting: false },

@@ -1,4 +1,7 @@
 import type { Options } from 'tsup';
 
-export const commonJs: NonNullable<Options['plugins']>[number];
+type Plugin = NonNullable<Options['plugins']>[number];
+
+export const commonJs: Plugin;
+export function esModulesOf(names: string[]): Plugin;
 export function isLibraryCode(code: string): boolean;

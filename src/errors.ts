@@ -181,6 +181,21 @@ for (const [name, { prototype }] of Object.entries({
 })) {
   Object.defineProperty(prototype, 'name', { value: name, writable: true, configurable: true });
   Object.defineProperty(prototype.constructor, 'name', { value: name, configurable: true });
+  Object.defineProperty(prototype, kindOf(name), { value: true });
+}
+
+// A process may have two copies of these classes: Vitest and Jest load the package's ES modules, a test `poolwright`.
+Object.defineProperty(PoolwrightError, Symbol.hasInstance, {
+  value(this: typeof PoolwrightError, value: unknown): boolean {
+    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+    const kind = kindOf(this.name);
+    return typeof value === 'object' && value !== null && kind in value && Object.hasOwn(this.prototype, kind);
+  },
+});
+
+/** Marks the errors of a class, and of those that extend it, in all copies of the package. */
+function kindOf(name: string): symbol {
+  return Symbol.for(`poolwright.${name}`);
 }
 
 /** What an error has beside code and message, by its class. */

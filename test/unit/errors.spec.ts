@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { expect, test } from '@playwright/test';
+import { build } from 'esbuild';
 import { globSync } from 'tinyglobby';
 import ts from 'typescript';
-import { errorCodes, errorOf, OptionsError } from '../../src/errors.ts';
+import { errorCodes, errorOf, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../src/errors.ts';
 
 /** Of any work: the class says of which. */
 const BOUNDS = ['TIMEOUT', 'ABORTED'];
@@ -50,3 +51,24 @@ test('keeps the names of classes that a bundler renames', () => {
     expect(error.name).toMatch(/^(Poolwright|Options|Service|Lease|Emulator)Error$/);
   }
 });
+
+test('knows errors of another copy of the package by `instanceof`', async () => {
+  const copy = await copyOfErrors();
+  const error: unknown = new copy.LeaseError('BROWSER_LOST', 'm');
+  expect(Object.getPrototypeOf(error)).not.toBe(LeaseError.prototype);
+  expect(error).toBeInstanceOf(LeaseError);
+  expect(error).toBeInstanceOf(PoolwrightError);
+  expect(error).not.toBeInstanceOf(ServiceError);
+  expect(new copy.PoolwrightError('BROKER_LOST', 'm')).not.toBeInstanceOf(LeaseError);
+  class Extended extends LeaseError {}
+  expect(error).not.toBeInstanceOf(Extended);
+  expect(new Extended('BROWSER_LOST', 'm')).toBeInstanceOf(copy.LeaseError);
+});
+
+/** As the package has it twice: for Vitest and Jest, and for everything else. */
+async function copyOfErrors(): Promise<typeof import('../../src/errors.ts')> {
+  const options = { bundle: true, platform: 'node', format: 'esm', write: false } as const;
+  const { outputFiles } = await build({ entryPoints: ['src/errors.ts'], ...options });
+  const [{ text } = { text: '' }] = outputFiles;
+  return await import(`data:text/javascript,${encodeURIComponent(text)}`);
+}

@@ -97,6 +97,24 @@ test('Node › loads every entry, by import and by require, with the same names'
   }
 });
 
+test('Node › has the code of an entry once, however it is loaded', async ({ directory }) => {
+  const both = entries.filter((each) => each.import && each.require && !each.name.endsWith('/jest')); // its ES modules
+  const source = `
+    import { createRequire } from 'node:module';
+    const require = createRequire(import.meta.url);
+    const twice = [];
+    for (const name of ${JSON.stringify(both.map(({ name }) => name))}) {
+      const required = require(name);
+      const { 'module.exports': _all, ...imported } = await import(name);
+      for (const key of Object.keys(imported)) if (imported[key] !== required[key]) twice.push(name + ' ' + key);
+    }
+    console.log(JSON.stringify(twice));`;
+  await writeFile(join(directory, 'once.mjs'), source);
+  const { stdout } = await run(node, ['once.mjs'], { cwd: directory });
+  expect(both.length).toBeGreaterThan(5);
+  expect(JSON.parse(stdout)).toEqual([]);
+});
+
 test('the package › contains the SBOM and the licences, and runs no script when it is installed', async ({
   directory,
 }) => {
