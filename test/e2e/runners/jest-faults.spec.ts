@@ -35,14 +35,19 @@ test.describe('at a limit of one', () => {
   test.use({ serviceOptions: { concurrentBrowsers: 1 } });
 
   test('403 › gives the browser to the second worker when the first has finished', async ({ newConsumer, service }) => {
+    // Until the other worker was refused: on a busy machine, it may ask seconds later.
     const stays = `test('stays', async () => {
     await page.goto(process.env.SITE_URL);
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    while (!fs.existsSync('refused')) await new Promise((resolve) => setTimeout(resolve, 100));
   });`;
     const consumer = await newConsumer();
-    await consumer.write({ ...jestConfig({ testTimeout: 60_000 }), 'a.test.js': stays, 'b.test.js': stays });
+    const file = `const fs = require('node:fs');\n${stays}`;
+    await consumer.write({ ...jestConfig({ testTimeout: 60_000 }), 'a.test.js': file, 'b.test.js': file });
     const requests = recordRequests();
-    const run = await runJest(consumer, ['--maxWorkers=2'], { ...service.env, SITE_URL: 'about:blank' });
+    const running = runJest(consumer, ['--maxWorkers=2'], { ...service.env, SITE_URL: 'about:blank' });
+    await expect.poll(() => requests.answered.map(({ status }) => status)).toContain(403);
+    await consumer.write({ refused: '' });
+    const run = await running;
     requests.stop();
     expect(run.code, run.output).toBe(0);
     const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
