@@ -92,7 +92,7 @@ test.describe('at a limit above 64', () => {
     await Promise.all(lines.map((line, n) => line.lease({ project: '', parallelIndex: n, needMs: 1_000 })));
     expect(await service.running()).toHaveLength(LEASES + 1);
     const resident = () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${broker}/status`, 'utf8'))?.[1]) / 1024;
-    // The garbage of 64 simultaneous requests is collected when the process has been idle: on a busy machine after 50 s.
+    // The garbage of 64 simultaneous requests is collected when the process was idle: after 50 s on a busy machine.
     await expect.poll(resident, { timeout: 150_000 }).toBeLessThanOrEqual(80);
 
     for (const line of lines) line.close(); // without giving anything back: each connection's browser is ended
