@@ -12,7 +12,7 @@ const publicEntries = {
   emulator: 'src/emulator/index.ts',
   reporter: 'src/report/index.ts',
   provider: 'src/providers/index.ts',
-  puppeteer: 'src/clients/puppeteer/index.ts',
+  puppeteer: 'src/clients/puppeteer/lease-browser.ts',
   mocha: 'src/runners/mocha/index.ts',
   'node-test': 'src/runners/node-test/index.ts',
   'playwright-library': 'src/clients/playwright/lease-browser.ts',

@@ -184,7 +184,8 @@ for (const [name, { prototype }] of Object.entries({
   Object.defineProperty(prototype, kindOf(name), { value: true });
 }
 
-// A process may have two copies of these classes: Vitest and Jest load the package's ES modules, a test `poolwright`.
+// A process may have two copies of these classes: in Vitest and Jest, the adapter's, and that of a test which imports
+// `poolwright`.
 Object.defineProperty(PoolwrightError, Symbol.hasInstance, {
   value(this: typeof PoolwrightError, value: unknown): boolean {
     if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;

@@ -59,7 +59,7 @@ test('a worker loads nothing of its features before it has a browser', () => {
   const entries = [
     'runners/playwright-test/worker-fixtures.ts',
     'runners/shared/runner-worker.ts',
-    'clients/puppeteer/index.ts',
+    'clients/puppeteer/lease-browser.ts',
     'clients/playwright/lease-browser.ts',
     // With its browser.
     'cdp/pipeline.ts',

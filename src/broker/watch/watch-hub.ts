@@ -7,7 +7,8 @@ import type { Demand, HoldParams, HubView, PictureParams, RunningTests, RunViewR
 import { FinishedTests } from './finished-tests.ts';
 import { Latest } from './latest.ts';
 import type { WatchOrders } from './orders.ts';
-import type { HoldView, PageView, RunView, SlotView } from './view.ts';
+import { SlotHold } from './slot-hold.ts';
+import type { PageView, RunView, SlotView } from './view.ts';
 import { Watcher } from './watcher.ts';
 
 /** What the page shows of the run before it begins. */
@@ -234,44 +235,5 @@ export class WatchHub {
 
   #masked(text: string): string {
     return redactText(text, this.#run?.secrets ?? []);
-  }
-}
-
-/** A test that waits until a watcher releases it. */
-class SlotHold {
-  readonly view: HoldView;
-  /** Resolves when it is over. */
-  readonly over: Promise<void>;
-  #inputs: SlotInput[] = [];
-  #isOver = false;
-  #onInput: () => void = () => undefined;
-  #end: () => void = () => undefined;
-
-  constructor({ reason, until }: HoldParams) {
-    this.view = { reason, until };
-    this.over = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-  }
-
-  end(): void {
-    this.#isOver = true;
-    this.#end();
-    this.#onInput();
-  }
-
-  add(input: SlotInput): void {
-    this.#inputs.push(input);
-    this.#onInput();
-  }
-
-  /** Returns what watchers did since the last call, as soon as they do something; null when the hold is over. */
-  async takeInputs(): Promise<SlotInput[] | null> {
-    if (this.#inputs.length === 0 && !this.#isOver) {
-      await new Promise<void>((resolve) => {
-        this.#onInput = resolve;
-      });
-    }
-    return this.#isOver ? null : this.#inputs.splice(0);
   }
 }

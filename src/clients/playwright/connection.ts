@@ -139,7 +139,7 @@ async function probe(chromium: ConnectsOverCdp): Promise<boolean> {
   try {
     await chromium.connectOverCDP(almostTransport);
   } catch {
-    // Expected: there is no address in it.
+    // It always fails: the object has no address to connect to.
   }
   return askedForSend;
 }
