@@ -85,12 +85,12 @@ class SocketTransport implements CdpTransport {
   /** Why this side closed the connection without a call of `close()`. */
   #fault = '';
 
-  constructor({ socket, cut, traffic }: OpenSocket, secret: string, interceptors: readonly InterceptorFactory[]) {
+  constructor({ socket, send, cut, traffic }: OpenSocket, secret: string, interceptors: readonly InterceptorFactory[]) {
     this.#socket = socket;
     this.#cut = cut;
     this.traffic = traffic;
     this.#interceptors = new InterceptorList(interceptors, {
-      toBrowser: (command) => socket.send(this.#textOf(command) ?? JSON.stringify(command)),
+      toBrowser: (command) => send(this.#textOf(command) ?? JSON.stringify(command)),
       toClient: (message) => this.onmessage?.(message, this.#textOf(message)),
     });
     // Each message in a separate task, like in Playwright's own transport: Playwright handles a message in microtasks,

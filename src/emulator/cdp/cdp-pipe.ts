@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import * as v from 'valibot';
+import { writeTogether } from '../../common/platform/write-together.ts';
 import { EmulatorError } from '../../errors.ts';
 import type { ClientCommand } from './client-command.ts';
 import { idAtHead } from './message-bytes.ts';
@@ -68,6 +69,7 @@ export class CdpPipe {
     if (!this.#input.writable) return id;
     this.#pending.set(id, onResponse);
     const { method, params, sessionId } = command;
+    writeTogether(this.#input);
     this.#input.write(JSON.stringify({ id, method, params, sessionId }) + END);
     return id;
   }

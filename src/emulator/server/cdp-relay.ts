@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
+import { writeTogether } from '../../common/platform/write-together.ts';
 import { LinkDirection } from '../cdp/link-direction.ts';
 import { type BrokenBrowserFault, browserFault } from '../fault-rule.ts';
 import { brokenResponse } from '../faults/broken-browser.ts';
@@ -124,7 +125,10 @@ export class CdpRelay implements LinkCutter {
     socket.once('close', () => seat.leave());
     this.#server.handleUpgrade(request, socket as Socket, oneWay > 0 ? Buffer.alloc(0) : head, (link) => {
       const browserEnd = seat.take({
-        send: (message) => link.send(message, { binary: false }),
+        send: (message) => {
+          writeTogether(socket);
+          link.send(message, { binary: false });
+        },
         end: () => ('destroySoon' in socket ? (socket as Socket).destroySoon() : socket.end()),
         pause: () => link.pause(),
         resume: () => link.resume(),
