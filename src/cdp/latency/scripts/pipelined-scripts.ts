@@ -102,7 +102,8 @@ export class PipelinedScripts implements Interceptor {
     if (!world || typeof expression !== 'string' || !KnownScripts.mayBe(expression)) return null;
     if (Object.keys(more).length > 0) return null;
     const found = this.#scripts.find(expression);
-    if (!found && id !== undefined) this.#asked.set(id, expression);
+    // A browser that is near stays near: there is nothing to learn for.
+    if (!found && id !== undefined && !this.#savings.isNear) this.#asked.set(id, expression);
     return found && { ...found, world };
   }
 
