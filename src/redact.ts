@@ -33,7 +33,22 @@ export function redactText(text: string, secrets: Iterable<string> = []): string
     .replace(PARAMETER, (whole, sign, name) => (SECRET_NAME.test(name) ? `${sign}${name}=${MASK}` : whole));
   // The longest first: of one that begins with another the rest would be left.
   const named = [...secrets].filter(({ length }) => length >= MIN_SECRET_LENGTH).sort((a, b) => b.length - a.length);
-  return named.length === 0 ? result : result.replace(new RegExp(named.map(anyForm).join('|'), 'g'), MASK);
+  return named.length === 0 ? result : result.replace(patternOf(named), MASK);
+}
+
+/** The patterns of the lists used last: a log has the same list for every line, and its pattern takes long to make. */
+const patterns = new Map<string, RegExp>();
+const MAX_PATTERNS = 8;
+
+/** A pattern for all forms of these secrets. */
+function patternOf(secrets: readonly string[]): RegExp {
+  const key = JSON.stringify(secrets);
+  const known = patterns.get(key);
+  if (known) return known;
+  const pattern = new RegExp(secrets.map(anyForm).join('|'), 'g');
+  if (patterns.size >= MAX_PATTERNS) patterns.clear();
+  patterns.set(key, pattern);
+  return pattern;
 }
 
 /** One address as {@link redactText} has it, its whole query and fragment masked as well: for one that was refused. */

@@ -14,6 +14,15 @@ test.describe('redactText', () => {
     expect(redactText('key is k-123456', ['k-123456'])).toBe('key is ***');
   });
 
+  test('masks the secrets of this call, whichever lists came before', () => {
+    const list = (call: number) => [`secret-${call}`, `s/${call}/`];
+    for (const call of [...Array(20).keys(), 3, 19, 0]) {
+      expect(redactText(`${list(call).join(' ')} ${encodeURIComponent(`s/${call}/`)} secret-x`, list(call))).toBe(
+        '*** *** *** secret-x',
+      );
+    }
+  });
+
   test('masks the parameters of an address that are named like a secret', () => {
     expect(redactText('at https://a.test/x?page=2&access_token=abc#api_key=d again')).toBe(
       'at https://a.test/x?page=2&access_token=***#api_key=*** again',
