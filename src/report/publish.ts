@@ -47,8 +47,10 @@ export async function writeRun(
   const exceeded = budget.exceeded.map((message) => failure('BUDGET_EXCEEDED', message));
   const files = { record: join(directory, 'run.json'), timeline: join(directory, 'timeline.html') };
   try {
-    await writeAtomically(files.record, recordText({ ...record, failures: [...record.failures, ...exceeded] }));
-    await writeAtomically(files.timeline, timeline(run, htmlReport));
+    await Promise.all([
+      writeAtomically(files.record, recordText({ ...record, failures: [...record.failures, ...exceeded] })),
+      writeAtomically(files.timeline, timeline(run, htmlReport)),
+    ]);
   } catch (error) {
     return { ...run, budget, files: null, failure: errorMessage(error) };
   }

@@ -90,20 +90,27 @@ export class StartedBroker {
 
   /**
    * Once it is ready: ends every browser, waits until the service confirms this, and waits for the broker's exit.
-   * Returns the run's record, which the broker has written.
+   * @param take gets the run's record, which the broker has written, while the broker exits
+   * @returns what `take` returns
    * @throws as {@link started}
    */
-  async finish(): Promise<RunRecord> {
+  async finish<T>(take: (record: RunRecord) => Promise<T>): Promise<T> {
     await this.started();
+    let record: RunRecord;
     try {
-      return await this.#record();
+      record = await this.#record();
     } catch (error) {
       // No broker is left that could give back the browsers of the dead ones.
       await this.#close();
       await this.#sweep();
-      throw error;
-    } finally {
       await this.abandon();
+      throw error;
+    }
+    const exited = this.abandon();
+    try {
+      return await take(record);
+    } finally {
+      await exited;
     }
   }
 
@@ -126,10 +133,7 @@ export class StartedBroker {
   async #askToFinish(): Promise<RunRecord> {
     const connection = await connectToBroker(this.#config, 'control');
     try {
-      const finished = connection.finish();
-      // Load while the broker ends the browsers. If our reporter is in use, this is already loaded.
-      const { runRecord } = await import('../../record/run-record.ts');
-      const record = runRecord.parse(await finished);
+      const record = await connection.finish();
       traceTime('runner', 'every browser has ended');
       // From here on, its exit is expected.
       this.#ending = true;

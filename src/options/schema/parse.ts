@@ -11,6 +11,7 @@ import type { HostedOptions, ProjectHostedOptions } from './schema.ts';
  * @throws OptionsError with every problem: its path, the value and what is expected.
  */
 export function parseHostedOptions(value: unknown, where: string): HostedOptions {
+  if (isEmpty(value)) return {};
   return optionsOf(loadCheck().checkHostedOptions(value), where);
 }
 
@@ -32,6 +33,11 @@ export function parseProjectOptions(value: unknown, where: string): ProjectHoste
     }
   }
   return optionsOf(loadCheck().checkProjectOptions(value), where);
+}
+
+/** Most configs set no option: there is nothing to check, and no need to load what checks. */
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
 }
 
 function optionsOf<T>(checked: Checked<T>, where: string): T {

@@ -9,7 +9,6 @@ import { printRun, type WriteOptions, writeRun } from '../../report/publish.ts';
  */
 export async function finishRun(broker: StartedBroker, options: WriteOptions): Promise<void> {
   delete process.env[BROKER_VARIABLE];
-  const record = await broker.finish();
-  const exceeded = printRun(await writeRun(record, options));
+  const exceeded = await broker.finish(async (record) => printRun(await writeRun(record, options)));
   if (exceeded.length > 0) throw new PoolwrightError('BUDGET_EXCEEDED', exceeded.join('\n'));
 }

@@ -27,6 +27,13 @@ test.describe('user options', () => {
     );
   });
 
+  test('takes no option for none, and nothing else', () => {
+    expect(parseHostedOptions({}, 'x')).toEqual({});
+    for (const wrong of [null, undefined, [], '', 5, () => undefined]) {
+      expect(messageOf(() => parseHostedOptions(wrong, 'x'))).toContain('an object');
+    }
+  });
+
   test("uses the service's limits", () => {
     expect(messageOf(() => parseHostedOptions({ session: { duration: 30 } }, 'x'))).toMatch(/`session\.duration`.*60/);
     expect(messageOf(() => parseHostedOptions({ session: { windowSize: '10x10' } }, 'x'))).toContain('WIDTHxHEIGHT');

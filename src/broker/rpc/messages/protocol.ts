@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { browserIdentity } from '../../../common/browser-identity-schema.ts';
 import { leasePlanSchema } from '../../../options/schema/plan.ts';
+import type { RunRecord } from '../../../record/run-record.ts';
 import type { TestUsage } from '../../../record/test-usage.ts';
 import { sessionTypes } from '../../../service/session-types.ts';
 import { type Calls, type CallTable, nothing, roles } from '../call-table.ts';
@@ -193,8 +194,8 @@ export const RUN_CALLS = {
   remaining: { roles: ['control'], params: remainingParams, result: nothing },
   /** The state of the browsers. After the first call, this connection's owner shows the terminal's lines. */
   state: { roles: ['control'], params: noParams, result: runState },
-  /** Ends every browser. Returns the run's record, not checked here; the broker has written it by then. */
-  finish: { roles: ['control'], params: noParams, result: v.unknown() },
+  /** Ends every browser. Returns the run's record as this version's broker has written it: its fields are not checked. */
+  finish: { roles: ['control'], params: noParams, result: v.custom<RunRecord>(isObject) },
 } as const satisfies CallTable;
 
 export type ConnectionCalls = Calls<typeof CONNECTION_CALLS>;

@@ -56,7 +56,7 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
       notify('the global setup changed POOLWRIGHT_POOL, but this run keeps the value from its start');
     }
   } catch (error) {
-    await broker?.finish();
+    await broker?.finish(async () => undefined);
     throw error;
   }
   await background?.runBegins();
@@ -112,7 +112,7 @@ async function finish(broker: StartedBroker, config: FullConfig): Promise<void> 
     return await finishRun(broker, { directory, htmlReport: htmlReportFrom(directory, config), budget });
   }
   delete process.env[BROKER_VARIABLE];
-  await reporter.take(await broker.finish());
+  await broker.finish((record) => reporter.take(record));
 }
 
 function recordDirectory(config: FullConfig): string {
