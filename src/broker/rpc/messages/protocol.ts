@@ -194,7 +194,7 @@ export const RUN_CALLS = {
   remaining: { roles: ['control'], params: remainingParams, result: nothing },
   /** The state of the browsers. After the first call, this connection's owner shows the terminal's lines. */
   state: { roles: ['control'], params: noParams, result: runState },
-  /** Ends every browser. Returns the run's record as this version's broker has written it: its fields are not checked. */
+  /** Ends every browser. Returns the run's record as this version's broker has written it: not checked again. */
   finish: { roles: ['control'], params: noParams, result: v.custom<RunRecord>(isObject) },
 } as const satisfies CallTable;
 

@@ -13,7 +13,7 @@ const elsewhere: LookupFunction = (_host, { all }, done) => {
   else done(null, '127.0.0.1', 4);
 };
 
-/** Connects, sends two messages in one task, and returns what has arrived in the server: the messages, and the bytes. */
+/** Connects, sends two messages in one task, and returns the bytes and the messages that have arrived. */
 async function exchange(host: string, lookup?: LookupFunction) {
   const received: Buffer[] = [];
   const messages: string[] = [];
