@@ -97,13 +97,14 @@ export class PipelinedScripts implements Interceptor {
 
   /** The client's script in a command, if it evaluates one in its isolated world. */
   #scriptIn({ id, params }: CdpMessage, sessionId: string): ScriptInWorld | null {
+    // A browser that is near stays near: there is nothing to learn for.
+    if (this.#savings.isNear && this.#scripts.all.length === 0) return null;
     const { expression, contextId, ...more } = fieldsOf<Protocol.Runtime.EvaluateRequest>(params);
     const world = this.#worlds.get(sessionId, contextId);
     if (!world || typeof expression !== 'string' || !KnownScripts.mayBe(expression)) return null;
     if (Object.keys(more).length > 0) return null;
     const found = this.#scripts.find(expression);
-    // A browser that is near stays near: there is nothing to learn for.
-    if (!found && id !== undefined && !this.#savings.isNear) this.#asked.set(id, expression);
+    if (!found && id !== undefined) this.#asked.set(id, expression);
     return found && { ...found, world };
   }
 
