@@ -1,7 +1,7 @@
 /** Limits of the evidence of one failed test. */
 
 /** Time for all of it, in ms. */
-export const LIMIT_MS = 1_000;
+export const LIMIT_MS = 2_000;
 /** Time that is left for the list of its files, in ms. */
 export const LIST_MS = 100;
 export const MAX_PAGES = 5;
