@@ -93,6 +93,6 @@ async function work(broker: StartedBroker, options: ShardOptions): Promise<Shard
   };
   await Promise.all(Array.from({ length: Math.min(workers, groups) }, (_, index) => worker(index)));
   const took = Date.now() - since;
-  const { sessions } = await broker.finish(async (record) => record);
+  const { sessions } = await broker.finish();
   return { waits, took, failures, leases: sessions.length };
 }

@@ -47,7 +47,7 @@ export async function startSurroundings(plan: HostedProject['plan'], workers: nu
     return {
       broker,
       stop: async () => {
-        await broker.finish(async () => undefined);
+        await broker.finish();
         await stop();
       },
     };

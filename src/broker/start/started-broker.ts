@@ -90,11 +90,11 @@ export class StartedBroker {
 
   /**
    * Once it is ready: ends every browser, waits until the service confirms this, and waits for the broker's exit.
-   * @param take gets the run's record, which the broker has written, while the broker exits
-   * @returns what `take` returns
+   * @param take what is done with the run's record, which the broker has written, while the broker exits
+   * @returns that record
    * @throws as {@link started}
    */
-  async finish<T>(take: (record: RunRecord) => Promise<T>): Promise<T> {
+  async finish(take?: (record: RunRecord) => Promise<void>): Promise<RunRecord> {
     await this.started();
     let record: RunRecord;
     try {
@@ -108,7 +108,8 @@ export class StartedBroker {
     }
     const exited = this.abandon();
     try {
-      return await take(record);
+      await take?.(record);
+      return record;
     } finally {
       await exited;
     }

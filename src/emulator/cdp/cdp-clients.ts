@@ -118,8 +118,8 @@ export class CdpClients {
   }
 
   /**
-   * A client's message. Chromium gets it as we understood it, not as the client wrote it: whatever the client sends, it
-   * is one command in one of that client's sessions.
+   * A client's message. Chromium gets its fields as we understood them, not as the client wrote them: whatever the client
+   * sends, it is one command in one of that client's sessions.
    */
   #receive(seat: Seat, message: Buffer): void {
     const command = readCommand(message);
@@ -127,12 +127,12 @@ export class CdpClients {
       seat.client?.send(JSON.stringify(command));
       return;
     }
-    const { id, method, params, sessionId = seat.root } = command;
+    const { id, sessionId = seat.root } = command;
     if (command.sessionId !== undefined && !isOpenTo(seat, sessionId)) {
       seat.client?.send(JSON.stringify({ id, error: SESSION_NOT_FOUND }));
       return;
     }
-    const pipeId = this.#pipe.post({ method, params, sessionId }, (response) => {
+    const pipeId = this.#pipe.post({ ...command, sessionId }, (response) => {
       seat.pending.delete(pipeId);
       seat.client?.send(withIdAtHead(asOnSocket(seat, response), id));
     });

@@ -68,9 +68,13 @@ export class CdpPipe {
     const id = ++this.#lastId;
     if (!this.#input.writable) return id;
     this.#pending.set(id, onResponse);
-    const { method, params, sessionId } = command;
+    const { method, params, written, sessionId } = command;
     writeTogether(this.#input);
-    this.#input.write(JSON.stringify({ id, method, params, sessionId }) + END);
+    if (written) {
+      this.#input.write(`${JSON.stringify({ id, method, sessionId }).slice(0, -1)},"params":`);
+      this.#input.write(written);
+      this.#input.write(`}${END}`);
+    } else this.#input.write(JSON.stringify({ id, method, params, sessionId }) + END);
     return id;
   }
 

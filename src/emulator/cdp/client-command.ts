@@ -1,8 +1,12 @@
+import { splitCommand } from './message-bytes.ts';
+
 /** A client's command, checked as Chromium checks one. */
 export interface ClientCommand {
   id: number;
   method: string;
   params?: object | null | undefined;
+  /** `params` as the client wrote them, where writing them again would take long. */
+  written?: Buffer | undefined;
   /** Absent in commands to the browser itself. */
   sessionId?: string | undefined;
 }
@@ -16,6 +20,8 @@ export interface InvalidMessage {
 const FIELDS = new Set(['id', 'method', 'sessionId', 'params']);
 /** Chromium's limit, for `params` and what is in them. */
 const MAX_DEPTH = 300;
+/** From this size on, in bytes, parameters are passed on as they are: Playwright's script for a page has 300 kB. */
+const LONG = 16_384;
 /** Chromium's response to a command in a session that has ended, or that another client has. */
 export const SESSION_NOT_FOUND = { code: -32_001, message: 'Session with given id not found.' };
 
@@ -24,12 +30,26 @@ export const SESSION_NOT_FOUND = { code: -32_001, message: 'Session with given i
  * WebSocket server; only a control character that is not escaped, which Chromium accepts, is an error here.
  */
 export function readCommand(message: Buffer): ClientCommand | InvalidMessage {
-  let value: unknown;
+  const parts = message.length < LONG ? undefined : splitCommand(message);
+  const params = parts && parseObject(parts.params);
+  // Whole JSON between that beginning and end: the message has these fields and no others.
+  if (params) return checked({ ...parts, params }, parts.params);
   try {
-    value = JSON.parse(message.toString());
+    return checked(JSON.parse(message.toString()));
   } catch (error) {
     return invalid(-32_700, `JSON: ${(error as Error).message}`);
   }
+}
+
+function parseObject(text: Buffer): object | undefined {
+  try {
+    return JSON.parse(text.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function checked(value: unknown, written?: Buffer): ClientCommand | InvalidMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return invalid(-32_600, 'Message must be an object');
   }
@@ -45,7 +65,7 @@ export function readCommand(message: Buffer): ClientCommand | InvalidMessage {
     return refused("Message has property other than 'id', 'method', 'sessionId', 'params'");
   }
   if (isDeeper(params, MAX_DEPTH)) return invalid(-32_700, 'JSON: stack limit exceeded');
-  return { id, method, params, sessionId: sessionId || undefined };
+  return { id, method, params, written, sessionId: sessionId || undefined };
 }
 
 function invalid(code: number, message: string, id?: number): InvalidMessage {

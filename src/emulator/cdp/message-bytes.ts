@@ -8,6 +8,10 @@ const LONGEST_TAIL = ',"sessionId":""}'.length + 64;
 const HEAD = /^\{"id":(-?\d{1,10}),/;
 const LONGEST_HEAD = '{"id":-1234567890,'.length;
 
+/** As Playwright begins a command with parameters. */
+const COMMAND = /^\{"id":(\d{1,10}),"method":"([\w.]{1,64})","params":(?=\{)/;
+const LONGEST_COMMAND = '{"id":1234567890,"method":"","params":{'.length + 64;
+
 /** The session that ends a message; undefined where it does not end so. */
 export function sessionInTail(message: Buffer): string | undefined {
   return TAIL.exec(message.toString('latin1', Math.max(0, message.length - LONGEST_TAIL)))?.[1];
@@ -15,7 +19,7 @@ export function sessionInTail(message: Buffer): string | undefined {
 
 /** The message without the session that ends it; the bytes are changed in place. */
 export function withoutTail(message: Buffer, sessionId: string): Buffer {
-  const end = message.length - `,"sessionId":"${sessionId}"}`.length;
+  const end = message.length - tailOf(sessionId).length;
   message[end] = '}'.charCodeAt(0);
   return message.subarray(0, end + 1);
 }
@@ -29,4 +33,18 @@ export function idAtHead(message: Buffer): number | undefined {
 /** The response with another ID. */
 export function withIdAtHead(response: Buffer, id: number): Buffer {
   return Buffer.concat([Buffer.from(`{"id":${id}`), response.subarray(response.indexOf(','))]);
+}
+
+/** The fields of a client's command in a session, as Playwright writes one; undefined for what is written otherwise. */
+export function splitCommand(message: Buffer) {
+  const start = COMMAND.exec(message.toString('latin1', 0, LONGEST_COMMAND));
+  const sessionId = sessionInTail(message);
+  if (!start || sessionId === undefined) return undefined;
+  const [head, id, method] = start;
+  const params = message.subarray(head.length, message.length - tailOf(sessionId).length);
+  return { id: Number(id), method, params, sessionId };
+}
+
+function tailOf(sessionId: string): string {
+  return `,"sessionId":"${sessionId}"}`;
 }

@@ -9,6 +9,9 @@ import { printRun, type WriteOptions, writeRun } from '../../report/publish.ts';
  */
 export async function finishRun(broker: StartedBroker, options: WriteOptions): Promise<void> {
   delete process.env[BROKER_VARIABLE];
-  const exceeded = await broker.finish(async (record) => printRun(await writeRun(record, options)));
+  let exceeded: string[] = [];
+  await broker.finish(async (record) => {
+    exceeded = printRun(await writeRun(record, options));
+  });
   if (exceeded.length > 0) throw new PoolwrightError('BUDGET_EXCEEDED', exceeded.join('\n'));
 }

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { type Browser, chromium } from 'playwright-core';
 import { EgressProxy } from '../../../src/emulator/egress/egress-proxy.ts';
 import { test as base, expect } from '../../support/emulator/fixtures.ts';
+import { SocksServer } from '../../support/emulator/socks-server.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 
 /** A site whose paths decide how it treats the connection. It records what it receives. */
@@ -144,17 +145,25 @@ test('an unreachable host is a network error, never a page', async ({ start, con
   }
 });
 
-test('only programs of the same user can use the proxy', async () => {
+test('only programs of the same user can use an upstream proxy', async ({ raw }) => {
   test.skip(
     process.platform !== 'linux' || process.getuid?.() !== 0,
     'needs the right to run a program as another user',
   );
-  const lines: string[] = [];
-  const proxy = await EgressProxy.start({ allowLoopback: false, log: (line) => lines.push(line) });
-  // Sends the greeting of a SOCKS client without a password, and prints the response.
-  const script = `const socket = require('net').connect(${proxy.port}, '127.0.0.1').on('error', () => undefined);
-    socket.once('data', (data) => { console.log(data.toString('hex')); socket.destroy(); }).write(Buffer.from([5, 1, 0]));`;
-  const greet = async (uid: number) => {
+  const port = Number(new URL(raw.url).port);
+  // Says hello as a SOCKS client without a password, asks for the site, and prints the response's status.
+  const request = [5, 1, 0, 1, 127, 0, 0, 1, port >> 8, port & 255];
+  const statusFor = async (uid: number, proxy: EgressProxy) => {
+    const script = `const socket = require('net').connect(${proxy.port}, '127.0.0.1').on('error', () => undefined);
+      socket.write(Buffer.from([5, 1, 0]));
+      let received = Buffer.alloc(0);
+      socket.on('data', (data) => {
+        received = Buffer.concat([received, data]);
+        if (received.length === 2) socket.write(Buffer.from(${JSON.stringify(request)}));
+        if (received.length < 4) return;
+        console.log(String(received[3]));
+        socket.destroy();
+      });`;
     const child = spawn(process.execPath, ['-e', script], {
       uid,
       gid: uid,
@@ -163,11 +172,22 @@ test('only programs of the same user can use the proxy', async () => {
     });
     const [printed, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
     expect(errors).toBe('');
-    return printed.trim();
+    return Number(printed);
   };
-  expect(await greet(0)).toBe('0500');
-  expect(lines).toEqual([]);
-  expect(await greet(65_534)).toBe('');
-  expect(lines).toEqual(['egress: refused a connection by a program of another user of this machine']);
-  await proxy.close();
+  const [granted, notAllowed, other] = [0, 2, 65_534];
+  const lines: string[] = [];
+  const socks = await SocksServer.start();
+  const options = { allowLoopback: true, log: (line: string) => lines.push(line) };
+  const proxied = await EgressProxy.start({ ...options, upstream: socks.url });
+  const direct = await EgressProxy.start(options);
+  try {
+    expect(await statusFor(0, proxied)).toBe(granted);
+    expect(await statusFor(other, direct)).toBe(granted);
+    expect(lines).toEqual([]);
+    expect(await statusFor(other, proxied)).toBe(notAllowed);
+    expect(lines).toEqual(['egress: refused a connection by a program of another user of this machine']);
+    expect(socks.targets).toEqual([`127.0.0.1:${port}`]);
+  } finally {
+    await Promise.all([proxied.close(), direct.close(), socks.close()]);
+  }
 });

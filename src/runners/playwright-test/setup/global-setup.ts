@@ -56,7 +56,7 @@ export default async function globalSetup(config: FullConfig): Promise<() => Pro
       notify('the global setup changed POOLWRIGHT_POOL, but this run keeps the value from its start');
     }
   } catch (error) {
-    await broker?.finish(async () => undefined);
+    await broker?.finish();
     throw error;
   }
   await background?.runBegins();

@@ -11,6 +11,7 @@ import { propertyRuns } from '../../../support/property-runs.ts';
 interface PipeCommand {
   id: number;
   method: string;
+  params?: object;
   sessionId?: string;
 }
 
@@ -81,6 +82,7 @@ const command = fc
     { requiredKeys: ['id', 'method'] },
   )
   .map((value) => JSON.stringify(value));
+const LONG = 'x'.repeat(20_000);
 const close = '{"id":9,"method":"Browser.close"}';
 const hostile = fc.oneof(
   command,
@@ -95,6 +97,10 @@ const hostile = fc.oneof(
   fc.constantFrom(299, 301, 5_000, 200_000).map((depth) => {
     return `{"id":9,"method":"Browser.close","params":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
   }),
+  // So long that its parameters are passed on as they are.
+  fc
+    .constantFrom('', ',"sessionId":"CHILD1"', '},"params":{', `}\0${close}`, '},"sessionId":"CHILD1","params":{}', '}')
+    .map((mark) => `{"id":9,"method":"Browser.close","params":{"a":"${LONG}"${mark}},"sessionId":"CHILD2"}`),
   fc.string({ unit: 'binary' }),
   fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('latin1')),
 );
@@ -124,4 +130,28 @@ test('a hostile message becomes at most one command, in a session of its client'
     deepEqual(responses, Array(messages.length).fill(response));
   };
   await fc.assert(fc.asyncProperty(fc.array(hostile, { minLength: 1, maxLength: 5 }), run), propertyRuns(1_000, 300));
+});
+
+test('the parameters of a command reach Chromium as they are, however long', async () => {
+  const run = async (params: object, length: number) => {
+    const chromium = new ChromiumEnd();
+    const clients = new CdpClients(new CdpPipe(chromium.input, chromium.output));
+    const client = await join(clients, chromium, 'CHILD1');
+    client.attach('ROOT1');
+    await setImmediate();
+    const sent = {
+      id: 7,
+      method: 'Runtime.evaluate',
+      params: { ...params, expression: 'ä"\\'.repeat(length) },
+      sessionId: 'CHILD1',
+    };
+    client.receive(Buffer.from(JSON.stringify(sent)));
+    await setImmediate();
+    const [command] = chromium.fromClients;
+    deepEqual({ ...command, id: 7 }, JSON.parse(JSON.stringify(sent)));
+    deepEqual(client.received.at(-1), { id: 7, result: { method: sent.method }, sessionId: 'CHILD1' });
+  };
+  const params = fc.dictionary(fc.oneof(fc.constantFrom('id', 'sessionId', 'params'), fc.string()), fc.jsonValue());
+  const length = fc.constantFrom(0, 1, 5_000, 60_000);
+  await fc.assert(fc.asyncProperty(params, length, run), propertyRuns(200, 60));
 });
