@@ -1,3 +1,4 @@
+import { startOwnChromiums } from '../surroundings/own-chromium.ts';
 import { nothing, type Side } from './side.ts';
 
 /** The sides without poolwright. */
@@ -47,10 +48,7 @@ export const test = base.extend<{}, { browser: Browser }>({
   wrongBrowser: () => null,
 };
 
-/** Browsers that are there before the run and after it: less cannot be done with a remote browser. */
-export const floor: Side = {
-  name: 'floor',
-  title: 'floor',
+const connected = {
   fixtures: `import { test as base, type Browser } from '@playwright/test';
 export * from '@playwright/test';
 
@@ -66,6 +64,14 @@ export const test = base.extend<{}, { browser: Browser }>({
 });
 `,
   config: plainConfig,
+  wrongBrowser: () => null,
+};
+
+/** Browsers that are there before the run and after it: less cannot be done with a remote browser. */
+export const floor: Side = {
+  ...connected,
+  name: 'floor',
+  title: 'floor',
   prepare: async ({ emulator, workers }) => {
     const { client } = emulator;
     const sessions = await Promise.all(Array.from({ length: workers }, () => client.createSession()));
@@ -76,5 +82,15 @@ export const test = base.extend<{}, { browser: Browser }>({
       },
     };
   },
-  wrongBrowser: () => null,
+};
+
+/** The same without the emulator: at the browsers' own ports. */
+export const port: Side = {
+  ...connected,
+  name: 'port',
+  title: 'floor, own ports',
+  prepare: async ({ chromium, workers }) => {
+    const { addresses, remove } = await startOwnChromiums(chromium, workers);
+    return { env: { BENCH_CDP_URLS: JSON.stringify(addresses) }, remove };
+  },
 };

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RELAY_SECRET } from '../../src/relay/relay-token.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import type { EmulatorProcess } from '../surroundings/emulator.ts';
+import { startOwnChromiums } from '../surroundings/own-chromium.ts';
 import { attachedBrowser } from './report.ts';
 import { nothing, type Side } from './side.ts';
 
@@ -45,6 +46,17 @@ export const unbridged: Side = {
   name: 'unbridged',
   title: 'poolwright, session, no bridge',
   config: () => wrapped({}, ''),
+};
+
+/** Browsers that run already, at their own ports: the difference from `session` is the emulator's. */
+export const own: Side = {
+  ...session,
+  name: 'own',
+  title: 'poolwright, own ports',
+  prepare: async ({ chromium, workers }) => {
+    const { addresses, remove } = await startOwnChromiums(chromium, workers);
+    return { env: { POOLWRIGHT_CDP_URL: addresses.join(',') }, remove };
+  },
 };
 
 /** A session to which every round trip is paid for. */

@@ -4,9 +4,9 @@ import type { Suite, SuiteOrder, SuiteResult } from '../suite.ts';
 import { type EmulatorProcess, startEmulator } from '../surroundings/emulator.ts';
 import { installedPlaywright, startDistantRelay } from '../surroundings/relay.ts';
 import { outsideAddress, startSite } from '../surroundings/site.ts';
-import { floor, local, localAgain, textbook } from './by-hand.ts';
+import { floor, local, localAgain, port, textbook } from './by-hand.ts';
 import { freePort } from './free-port.ts';
-import { halfTheCores, pool, relay, session, unbridged, unhidden } from './hosted.ts';
+import { halfTheCores, own, pool, relay, session, unbridged, unhidden } from './hosted.ts';
 import { measuredRun } from './measured-run.ts';
 import { type Project, writeProject } from './project.ts';
 import type { RealSuite } from './real-suite.ts';
@@ -20,10 +20,12 @@ export const SIDES: Side[] = [
   localAgain,
   textbook,
   floor,
+  port,
   earlier,
   session,
   halfTheCores,
   pool,
+  own,
   unbridged,
   unhidden,
   relay,
@@ -101,11 +103,11 @@ async function measure(
   const side = SIDES.find((each) => each.name === name);
   const project = projects.get(name);
   if (!side || !project) throw new Error(`There is no side "${name}"`);
-  const port = suite.site === 'own' ? await freePort() : null;
+  const sitePort = suite.site === 'own' ? await freePort() : null;
   const env = {
     BENCH_CHROMIUM: chromium,
-    BENCH_SITE: port === null ? site : `http://127.0.0.1:${port}`,
-    BENCH_SITE_PORT: String(port ?? ''),
+    BENCH_SITE: sitePort === null ? site : `http://127.0.0.1:${sitePort}`,
+    BENCH_SITE_PORT: String(sitePort ?? ''),
   };
   return await measuredRun(side, suite, project, { emulator, near, env });
 }

@@ -40,6 +40,17 @@ export async function startOwnChromium(chromium: string): Promise<OwnChromium> {
   return { cdpUrl: await addressOf(child), stop };
 }
 
+/** Starts so many of them. */
+export async function startOwnChromiums(chromium: string, count: number) {
+  const all = await Promise.all(Array.from({ length: count }, () => startOwnChromium(chromium)));
+  return {
+    addresses: all.map(({ cdpUrl }) => cdpUrl),
+    remove: async () => {
+      for (const each of all) await each.stop();
+    },
+  };
+}
+
 async function addressOf(child: ChildProcess): Promise<string> {
   if (!child.stderr) throw new Error('Chromium has no stderr');
   const lines = createInterface({ input: child.stderr });
