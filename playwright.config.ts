@@ -1,6 +1,10 @@
 import { availableParallelism } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 import { defineConfig } from '@playwright/test';
 import type { Artefact } from './test/support/artefact.ts';
+
+// As in the broker (src/broker/main.ts): a worker that makes one request with undici takes 0.12 s less.
+setFlagsFromString('--liftoff-only');
 
 /**
  * Tests of what the emulator and the transport load lazily: these run on what was built, too

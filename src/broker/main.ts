@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { rm, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import * as v from 'valibot';
 import { errorMessage } from '../common/error-message.ts';
 import { firstLine } from '../common/json-line.ts';
@@ -18,6 +19,9 @@ import { type RunService, startService } from './run/run-service.ts';
  * Playwright's runner starts this process as soon as it reads its config.
  */
 process.title = 'poolwright broker';
+// undici's parser is WebAssembly. Node 20 also compiles it with V8's optimizing compiler, which takes more processor
+// time than all that a broker parses: a third of a short run's broker.
+setFlagsFromString('--liftoff-only');
 
 /** For the parent. The output of a provider's file goes to the terminal. */
 const writeToParent = process.stdout.write.bind(process.stdout);

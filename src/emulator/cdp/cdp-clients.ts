@@ -118,8 +118,8 @@ export class CdpClients {
   }
 
   /**
-   * A client's message. Chromium gets its fields as we understood them, not as the client wrote them: whatever the client
-   * sends, it is one command in one of that client's sessions.
+   * A client's message. Chromium gets its fields as we understood them, not as the client wrote them: whatever the
+   * client sends, it is one command in one of that client's sessions.
    */
   #receive(seat: Seat, message: Buffer): void {
     const command = readCommand(message);
