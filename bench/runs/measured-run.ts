@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { processorSeconds } from '../measuring/processor-seconds.ts';
 import type { Figures } from '../measuring/samples.ts';
 import type { EmulatorProcess } from '../surroundings/emulator.ts';
@@ -9,6 +10,9 @@ import type { Project } from './project.ts';
 import type { RealSuite } from './real-suite.ts';
 import { type ReportedTest, reportedTests } from './report.ts';
 import type { Side, Surroundings } from './side.ts';
+
+/** Browsers that have just started or ended still use the processor, those of a warm pool do not. */
+const REST_MS = 1_000;
 
 /**
  * One run of a suite on one side. @throws Error with the run's output, when it was not the run that is to be measured
@@ -23,6 +27,7 @@ export async function measuredRun(
   const { directory } = consumer;
   const { BENCH_CHROMIUM: chromium = '' } = env;
   const prepared = await side.prepare({ emulator, near, workers: suite.workers ?? 1, directory, chromium });
+  await delay(REST_MS);
   const before = processorSeconds();
   const run = await runPlaywright(consumer.playwrightCli, [], directory, { ...env, ...prepared.env });
   const processor = processorSeconds() - before;
