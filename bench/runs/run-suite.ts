@@ -48,7 +48,8 @@ async function run(suite: RealSuite, order: SuiteOrder): Promise<SuiteResult> {
   const sides = chosen(SIDES, order.sides, '--side').filter((side) => isOf(suite, side));
   const outside = outsideAddress();
   const site = await startSite(suite.site === 'outside' ? outside : '127.0.0.1');
-  const emulator = await startEmulator(suite.startDelay, suite.rtt);
+  const isOnLoopback = suite.site !== 'outside' || outside === '127.0.0.1';
+  const emulator = await startEmulator(suite.startDelay, suite.rtt, isOnLoopback);
   const near = sides.includes(relay) ? await startNear(suite) : null;
   const projects = new Map<string, Project>();
   try {

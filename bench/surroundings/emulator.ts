@@ -15,15 +15,15 @@ const START_TIMEOUT_MS = 60_000;
 const FILE = 'dist/emulator-main.js';
 
 /**
- * Starts one whose browsers reach this machine.
  * @param startDelay how much longer each browser takes to start, in ms
  * @param rtt to the browsers and back, in ms
+ * @param allowLoopback whether browsers reach this machine's loopback by themselves
  */
-export async function startEmulator(startDelay = 0, rtt = 0): Promise<EmulatorProcess> {
+export async function startEmulator(startDelay = 0, rtt = 0, allowLoopback = true): Promise<EmulatorProcess> {
   const { child, answer } = await launchEmulator({
     startDelay,
     rtt,
-    allowLoopback: true,
+    allowLoopback,
     // Neither shall end a long measurement.
     concurrentBrowsers: 100,
     balanceCents: 1_000_000_000,

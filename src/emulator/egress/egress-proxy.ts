@@ -91,9 +91,10 @@ export class EgressProxy {
   async #serve(incoming: Socket, host: string, port: number, send: (status: Status) => void): Promise<void> {
     const { upstream, log, ...rules } = this.#options;
     try {
-      // An upstream is paid for. Without one, a program of another user gets nothing here that it has not by itself,
-      // and the look-up takes 2 ms and more.
-      if (upstream !== undefined && !(await isOwnUsers(incoming))) {
+      // Somebody pays for an upstream, and what listens on loopback may trust this user's programs. What is left, other
+      // users' programs reach by themselves, and the look-up takes 2 ms and more.
+      const isForOwnUser = upstream !== undefined || rules.allowLoopback;
+      if (isForOwnUser && !(await isOwnUsers(incoming))) {
         log('egress: refused a connection by a program of another user of this machine');
         return send('CONNECTION_NOT_ALLOWED');
       }

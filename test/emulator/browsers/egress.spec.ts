@@ -145,15 +145,15 @@ test('an unreachable host is a network error, never a page', async ({ start, con
   }
 });
 
-test('only programs of the same user can use an upstream proxy', async ({ raw }) => {
+test('only programs of the same user can use an upstream proxy, or reach loopback', async ({ raw }) => {
   test.skip(
     process.platform !== 'linux' || process.getuid?.() !== 0,
     'needs the right to run a program as another user',
   );
   const port = Number(new URL(raw.url).port);
-  // Says hello as a SOCKS client without a password, asks for the site, and prints the response's status.
-  const request = [5, 1, 0, 1, 127, 0, 0, 1, port >> 8, port & 255];
-  const statusFor = async (uid: number, proxy: EgressProxy) => {
+  // Says hello as a SOCKS client without a password, asks for the host, and prints the response's status.
+  const statusFor = async (uid: number, proxy: EgressProxy, host: string) => {
+    const request = [5, 1, 0, 3, host.length, ...Buffer.from(host), port >> 8, port & 255];
     const script = `const socket = require('net').connect(${proxy.port}, '127.0.0.1').on('error', () => undefined);
       socket.write(Buffer.from([5, 1, 0]));
       let received = Buffer.alloc(0);
@@ -174,20 +174,28 @@ test('only programs of the same user can use an upstream proxy', async ({ raw })
     expect(errors).toBe('');
     return Number(printed);
   };
-  const [granted, notAllowed, other] = [0, 2, 65_534];
+  const [granted, notAllowed] = [0, 2];
+  const [own, other] = [0, 65_534];
   const lines: string[] = [];
+  const log = (line: string) => lines.push(line);
+  const refused = 'egress: refused a connection by a program of another user of this machine';
   const socks = await SocksServer.start();
-  const options = { allowLoopback: true, log: (line: string) => lines.push(line) };
-  const proxied = await EgressProxy.start({ ...options, upstream: socks.url });
-  const direct = await EgressProxy.start(options);
+  const proxied = await EgressProxy.start({ allowLoopback: false, upstream: socks.url, log });
+  const local = await EgressProxy.start({ allowLoopback: true, log });
+  const neither = await EgressProxy.start({ allowLoopback: false, log });
   try {
-    expect(await statusFor(0, proxied)).toBe(granted);
-    expect(await statusFor(other, direct)).toBe(granted);
-    expect(lines).toEqual([]);
-    expect(await statusFor(other, proxied)).toBe(notAllowed);
-    expect(lines).toEqual(['egress: refused a connection by a program of another user of this machine']);
-    expect(socks.targets).toEqual([`127.0.0.1:${port}`]);
+    expect(await statusFor(own, proxied, 'site.test')).toBe(granted);
+    expect(await statusFor(own, local, '127.0.0.1')).toBe(granted);
+    expect(lines.splice(0)).toEqual([]);
+    expect(await statusFor(other, proxied, 'site.test')).toBe(notAllowed);
+    expect(await statusFor(other, local, '127.0.0.1')).toBe(notAllowed);
+    expect(lines.splice(0)).toEqual([refused, refused]);
+    expect(socks.targets).toEqual([`site.test:${port}`]);
+    expect(raw.connections).toBe(2);
+    // Where there is neither, nobody asks whose a connection is.
+    expect(await statusFor(other, neither, 'no-such-host.invalid')).toBe(notAllowed);
+    expect(lines).toEqual(['egress: no-such-host.invalid does not resolve']);
   } finally {
-    await Promise.all([proxied.close(), direct.close(), socks.close()]);
+    await Promise.all([proxied.close(), local.close(), neither.close(), socks.close()]);
   }
 });
