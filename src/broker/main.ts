@@ -19,9 +19,9 @@ import { type RunService, startService } from './run/run-service.ts';
  * Playwright's runner starts this process as soon as it reads its config.
  */
 process.title = 'poolwright broker';
-// undici's parser is WebAssembly. Node 20 also compiles it with V8's optimizing compiler, which takes more processor
-// time than all that a broker parses: a third of a short run's broker.
-setFlagsFromString('--liftoff-only');
+// undici's parser is WebAssembly. Node before 24 also compiles it with V8's optimizing compiler, which takes more
+// processor time than all that a broker parses: a third of a short run's broker. Later V8 may not know the flag.
+if (Number.parseInt(process.versions.node, 10) < 24) setFlagsFromString('--liftoff-only');
 
 /** For the parent. The output of a provider's file goes to the terminal. */
 const writeToParent = process.stdout.write.bind(process.stdout);
