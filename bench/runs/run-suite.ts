@@ -1,3 +1,4 @@
+import { freePort } from '../../test/support/free-port.ts';
 import { interleave } from '../measuring/interleave.ts';
 import { chosen } from '../options.ts';
 import type { Suite, SuiteOrder, SuiteResult } from '../suite.ts';
@@ -5,7 +6,6 @@ import { type EmulatorProcess, startEmulator } from '../surroundings/emulator.ts
 import { installedPlaywright, startDistantRelay } from '../surroundings/relay.ts';
 import { outsideAddress, startSite } from '../surroundings/site.ts';
 import { floor, local, localAgain, port, textbook } from './by-hand.ts';
-import { freePort } from './free-port.ts';
 import { halfTheCores, own, pool, relay, session, unbridged, unhidden } from './hosted.ts';
 import { measuredRun } from './measured-run.ts';
 import { type Project, writeProject } from './project.ts';

@@ -4,10 +4,10 @@ import type { RunRecord } from 'poolwright/reporter';
 import type { Consumer } from '../support/e2e/consumer.ts';
 import { copyDirectory, copyExample, importedBy, readExample, runTestScript } from '../support/e2e/examples.ts';
 import { BROWSERS, test as base, expect } from '../support/e2e/fixtures.ts';
-import { freePort } from '../support/e2e/free-port.ts';
 import { leftProcesses } from '../support/e2e/process-tree.ts';
 import { recordOf } from '../support/e2e/runner-records.ts';
 import { startService } from '../support/e2e/service.ts';
+import { freePort } from '../support/free-port.ts';
 import { localChromium } from '../support/local-chromium.ts';
 import { fullLength } from '../support/property-runs.ts';
 

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { LeaseError } from '../../../src/errors.ts';
 import { TOKEN } from '../../support/cdp/cdp-server.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
+import { freePort } from '../../support/free-port.ts';
 
 /** The connection itself, to a server that replaces the browser. */
 
@@ -169,11 +170,10 @@ for (const status of [302, 401, 404, 410, 503]) {
   });
 }
 
-test('rejects when the address does not respond', async ({ serve, open }) => {
-  const server = await serve();
-  const { cdpUrl } = server;
-  await server.close().then(() => undefined);
-  const error = await open(cdpUrl).catch((reason: unknown) => reason);
+test('rejects when the address does not respond', async ({ open }) => {
+  const error = await open(`ws://127.0.0.1:${await freePort()}/cdp/ses_1?token=${TOKEN}`).catch(
+    (reason: unknown) => reason,
+  );
   expect(error).toMatchObject({ code: 'CONNECT_FAILED', message: expect.stringContaining('ECONNREFUSED') });
   expect(inspect(error, { depth: null, showHidden: true })).not.toContain(TOKEN);
 });

@@ -6,7 +6,7 @@ import { WebSocketServer } from 'ws';
 import { limitsFile, readLimits } from '../../../src/broker/ledger/known-limits.ts';
 import { type FarChromium, startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
-import { freePort } from '../../support/e2e/free-port.ts';
+import { freePort } from '../../support/free-port.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 import { poolwright } from '../../support/run-cli.ts';
 

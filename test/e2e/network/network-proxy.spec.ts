@@ -1,9 +1,9 @@
 import { startDevServer } from '../../support/cdp/dev-server.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { freePort } from '../../support/e2e/free-port.ts';
 import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { startService } from '../../support/e2e/service.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { freePort } from '../../support/free-port.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 
 /** The service's browsers cannot reach this machine's loopback, where the suite's own server runs. */

@@ -1,9 +1,9 @@
 import { type FarChromium, startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
-import { freePort } from '../../support/e2e/free-port.ts';
 import { reportedTests } from '../../support/e2e/run-playwright.ts';
 import { recordOf } from '../../support/e2e/runner-records.ts';
 import { STAYS } from '../../support/e2e/suites.ts';
+import { freePort } from '../../support/free-port.ts';
 import { poolwright } from '../../support/run-cli.ts';
 import { ownTitle, watchRun } from '../../support/watch/watched-run.ts';
 

@@ -6,6 +6,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { EgressProxy } from '../../../src/emulator/egress/egress-proxy.ts';
 import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { SocksServer } from '../../support/emulator/socks-server.ts';
+import { freePort } from '../../support/free-port.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 
 /** A site whose paths decide how it treats the connection. It records what it receives. */
@@ -135,11 +136,10 @@ test('page and site see the same as without the proxy', async ({ start, connect,
   expect(proxied.heads).toEqual(direct.heads);
 });
 
-test('an unreachable host is a network error, never a page', async ({ start, connect, raw }) => {
+test('an unreachable host is a network error, never a page', async ({ start, connect }) => {
   const { api } = await start({ allowLoopback: true });
   const page = await (await connect((await api.create()).body.cdpUrl)).newPage();
-  const closed = raw.url;
-  raw.stop();
+  const closed = `http://127.0.0.1:${await freePort()}/`;
   for (const url of [closed, 'http://no-such-host.invalid/', 'https://no-such-host.invalid/']) {
     await expect(page.goto(url), url).rejects.toThrow(/net::ERR_SOCKS_CONNECTION/);
   }

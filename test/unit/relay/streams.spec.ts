@@ -7,6 +7,7 @@ import { expect, test } from '@playwright/test';
 import { ExposedServers } from '../../../src/clients/playwright/relay/exposed-servers.ts';
 import { parseExposure } from '../../../src/options/expose-network.ts';
 import { isStreamFrame, Streams } from '../../../src/relay/streams.ts';
+import { freePort } from '../../support/free-port.ts';
 
 /** Both ends of a connection in this process. */
 function ends(servers: ExposedServers): Streams {
@@ -88,10 +89,9 @@ test('lets a fast server wait for a slow reader', async () => {
 });
 
 test('reports why there is no connection', async () => {
-  const closed = await startEcho();
-  await closed[Symbol.asyncDispose]();
+  const port = await freePort();
   const streams = ends(new ExposedServers(parseExposure('<loopback>')));
-  expect(await codeOf(streams.dial({ host: '127.0.0.1', port: closed.port, by: 'page' }))).toBe('ECONNREFUSED');
+  expect(await codeOf(streams.dial({ host: '127.0.0.1', port, by: 'page' }))).toBe('ECONNREFUSED');
 });
 
 test('connects only to servers that are exposed', async () => {
