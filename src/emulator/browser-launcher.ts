@@ -31,6 +31,7 @@ const version = v.looseObject({ userAgent: v.string() });
 export class BrowserLauncher implements Launcher {
   /** Each start is a second of a core. */
   readonly warmStarts = 2;
+  readonly replaceAfterMs = 30_000;
   readonly #options: LauncherOptions;
   readonly #alive = new Set<BrowserProcess>();
   readonly #disks: BrowserDisks;

@@ -26,6 +26,8 @@ export interface RunningBrowser {
 export interface Launcher {
   /** How many warm browsers may start at once. */
   readonly warmStarts: number;
+  /** How long the replacement of a pool's leased browser may wait, in ms: a start takes its time from those at work. */
+  readonly replaceAfterMs: number;
   /** Resolves when the browser is CDP-ready. When it cannot be, or `signal` aborts first, nothing is left running. */
   launch(spec: BrowserSpec, signal: AbortSignal, files?: BrowserFiles): Promise<RunningBrowser>;
   /** Process IDs of the browsers alive now; each is also the ID of its process group. */

@@ -152,6 +152,11 @@ class SlowLauncher implements Launcher {
     return this.#times.startDelay > 0 ? Math.max(this.#launcher.warmStarts, WAITING_STARTS) : this.#launcher.warmStarts;
   }
 
+  /** The delay stands for machines far away, which replace at once. */
+  get replaceAfterMs(): number {
+    return this.#times.startDelay > 0 ? 0 : this.#launcher.replaceAfterMs;
+  }
+
   pids(): number[] {
     return this.#launcher.pids();
   }

@@ -29,6 +29,7 @@ export type PoolUpdate = Partial<PoolSettings> & { paused?: boolean | undefined 
 export interface PoolContext {
   clock: Clock;
   warmSlots: LimitFunction;
+  replaceAfterMs: number;
   /** A session by this template, not started and not listed. */
   createSession: (template: PoolTemplate) => BrowserSession;
   /** @throws ApiError 403 when the workspace may have no more browsers at once. */
@@ -65,6 +66,7 @@ export class BrowserPool {
       create: () => context.createSession(this.#settings.template),
       onReady: () => this.#serveWaiting(),
       slots: context.warmSlots,
+      replaceAfterMs: context.replaceAfterMs,
       maxReadyAgeMs: () => this.#settings.maxReadyAgeSeconds * 1000,
       clock: context.clock,
     });
@@ -103,6 +105,7 @@ export class BrowserPool {
     this.#context.checkLimit();
     // Who came first is served first, also when a browser is ready just now.
     if (this.#waiting.length === 0 && this.#warm.ready > 0) return this.#leaseReady();
+    this.#warm.demand();
     if (waitMs === 0) throw noneReady();
     return await this.#waiting.wait(waitMs, noneReady, signal);
   }

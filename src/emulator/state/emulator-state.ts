@@ -24,6 +24,7 @@ export class EmulatorState {
       log: settings.log,
       nodes: settings.servedBy,
       warmSlots: pLimit(launcher.warmStarts),
+      replaceAfterMs: launcher.replaceAfterMs,
       publish: (session: BrowserSession) => void this.#byCdpToken.set(session.cdpToken, session),
     };
     this.#workspaces = settings.workspaces.map((workspace) => ({

@@ -9,6 +9,8 @@ export interface WarmBrowsersContext {
   onReady: () => void;
   /** Shared by all pools, so that warming does not smother the browsers at work. */
   slots: LimitFunction;
+  /** How long the replacement of a browser that was taken may wait, in ms; 0: it starts at once. */
+  replaceAfterMs: number;
   maxReadyAgeMs: () => number;
   clock: Clock;
 }
@@ -20,9 +22,13 @@ interface WarmBrowser {
 }
 
 const RETRY_MS = { first: 1_000, max: 30_000 };
+/** After the end of a taken browser, in ms: its run may be ending, too. */
+const CALM_MS = 1_000;
 
 /**
  * Keeps a number of browsers warm: replaces those that are taken, grow old or crash, and keeps trying when they fail.
+ * The replacement of one that is taken leaves the processor to it: it starts when that browser has ended or after
+ * `replaceAfterMs`, and at once when somebody has found none ready.
  */
 export class WarmBrowsers {
   readonly #context: WarmBrowsersContext;
@@ -32,6 +38,10 @@ export class WarmBrowsers {
   #failures = 0;
   #lastError: string | null = null;
   #retry: Timer | undefined;
+  /** Replacements that have not begun to start. */
+  #deferred = 0;
+  #deferral: Timer | undefined;
+  #isInDemand = false;
 
   constructor(context: WarmBrowsersContext) {
     this.#context = context;
@@ -42,7 +52,7 @@ export class WarmBrowsers {
   }
 
   get starting(): number {
-    return this.#starting.size;
+    return this.#starting.size + this.#deferred;
   }
 
   get lastError(): string | null {
@@ -60,14 +70,14 @@ export class WarmBrowsers {
     const surplus = this.#ready.splice(wanted);
     const rest = Math.max(0, this.#ready.length + this.#starting.size - wanted);
     const unneeded = rest > 0 ? [...this.#starting].slice(-rest) : [];
-    this.#refill();
+    this.#startDeferred();
     await Promise.all([...surplus.map((warm) => this.#stop(warm)), ...unneeded.map((session) => this.#drop(session))]);
   }
 
   /** Stops every ready browser and warms fresh ones; returns how many were stopped. */
   async flush(): Promise<number> {
     const stopped = this.#ready.splice(0);
-    this.#refill();
+    this.#startDeferred();
     await Promise.all(stopped.map((warm) => this.#stop(warm)));
     return stopped.length;
   }
@@ -80,18 +90,43 @@ export class WarmBrowsers {
     await Promise.all([this.flush(), ...starting.map((session) => session.stop())]);
   }
 
-  /** The browser that has waited longest; its replacement is on its way. */
+  /** The browser that has waited longest. Its replacement counts as starting. */
   take(): BrowserSession | undefined {
     const warm = this.#ready.shift();
     if (!warm) return undefined;
     warm.release();
-    this.#refill();
+    const { replaceAfterMs } = this.#context;
+    if (this.#isInDemand || replaceAfterMs === 0) this.#refill();
+    else this.#replaceLater(warm.session, replaceAfterMs);
     return warm.session;
+  }
+
+  /** Somebody has found none ready. From now on, replacements start at once. */
+  demand(): void {
+    this.#isInDemand = true;
+    this.#startDeferred();
+  }
+
+  #replaceLater(taken: BrowserSession, replaceAfterMs: number): void {
+    if (this.#ready.length + this.starting < this.#wanted) this.#deferred += 1;
+    const after = (ms: number) => this.#context.clock.after(ms, () => this.#startDeferred()).unref();
+    this.#deferral ??= after(replaceAfterMs);
+    taken.onEnd(() => {
+      this.#deferral?.cancel();
+      this.#deferral = after(CALM_MS);
+    });
+  }
+
+  #startDeferred(): void {
+    this.#deferral?.cancel();
+    this.#deferral = undefined;
+    this.#deferred = 0;
+    this.#refill();
   }
 
   #refill(): void {
     if (this.#retry) return;
-    while (this.#ready.length + this.#starting.size < this.#wanted) this.#startOne();
+    while (this.#ready.length + this.starting < this.#wanted) this.#startOne();
   }
 
   #startOne(): void {

@@ -19,6 +19,7 @@ export interface WorkspaceContext extends SessionContext {
   /** Names of the nodes that serve sessions. */
   nodes: readonly string[];
   warmSlots: LimitFunction;
+  replaceAfterMs: number;
   /** Where profiles and extensions lie. */
   data: DataDirectory;
   /** Makes the session's CDP address known to the relay. */
@@ -116,6 +117,7 @@ export class Workspace {
     const pool = new BrowserPool(settings, {
       clock: this.#context.clock,
       warmSlots: this.#context.warmSlots,
+      replaceAfterMs: this.#context.replaceAfterMs,
       createSession: (template) => this.#warmSession(template),
       checkLimit: () => this.#checkLimit(),
       adopt: (session) => this.#adopt(session),

@@ -48,7 +48,7 @@ test.describe('a pool', () => {
     expect(await acquire(api, body.id, 5_000)).toEqual(refused);
   });
 
-  test('leases a warm browser, replaces it, and ends it on release', async ({ start, connect }) => {
+  test('leases a warm browser, and ends it on release', async ({ start, connect }) => {
     const { api } = await start();
     const id = await createPool(api, { browser: { note: 'warm', timezone: 'America/Denver' } });
     await untilReady(api, id);
@@ -65,7 +65,6 @@ test.describe('a pool', () => {
     const browser = await connect(lease.cdpUrl);
     const page = browser.contexts()[0]?.pages()[0];
     expect(await page?.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)).toBe('America/Denver');
-    await untilReady(api, id);
     // From now on, it is an ordinary session.
     expect((await api.active()).map(({ sessionId }: { sessionId: string }) => sessionId)).toEqual([lease.sessionId]);
     expect((await api.patch(`/session?sessionId=${lease.sessionId}`, { note: 'used' })).body.note).toBe('used');
@@ -90,6 +89,61 @@ test.describe('a pool', () => {
     const unknown = await api.post(`/pools/${id}/release`, { leaseId: 'lease_nope' });
     expect(unknown).toEqual({ status: 404, body: { error: 'Pool lease not found' } });
   });
+
+  test('leaves the processor to leased browsers for half a minute: replacements start later', async ({ start }) => {
+    const clock = new ManualClock();
+    const emulator = await start({}, clock);
+    const { api } = emulator;
+    const id = await createPool(api, { size: 2 });
+    await untilReady(api, id, 2);
+    const leases = [(await acquire(api, id)).body, (await acquire(api, id)).body];
+    clock.advance(29_999);
+    expect(await readPool(api, id)).toMatchObject({ status: 'warming', ready: 0, starting: 2, leased: 2 });
+    expect(emulator.browserPids()).toHaveLength(2);
+    clock.advance(1);
+    await untilReady(api, id, 2);
+    for (const { leaseId } of leases) await api.post(`/pools/${id}/release`, { leaseId });
+  });
+
+  test('replaces a browser one second after its end', async ({ start }) => {
+    const clock = new ManualClock();
+    const emulator = await start({}, clock);
+    const { api } = emulator;
+    const id = await createPool(api);
+    await untilReady(api, id);
+    const { leaseId } = (await acquire(api, id)).body;
+    await api.post(`/pools/${id}/release`, { leaseId });
+    clock.advance(999);
+    expect(await readPool(api, id)).toMatchObject({ status: 'warming', ready: 0, starting: 1, leased: 0 });
+    expect(emulator.browserPids()).toEqual([]);
+    clock.advance(1);
+    await untilReady(api, id);
+  });
+
+  test('starts replacements at once for who finds none ready, and from then on', async ({ start }) => {
+    const { api } = await start({}, new ManualClock());
+    const id = await createPool(api);
+    await untilReady(api, id);
+    expect((await acquire(api, id)).status).toBe(200);
+    expect(await acquire(api, id)).toEqual(NONE_READY);
+    await untilReady(api, id);
+    expect((await acquire(api, id)).status).toBe(200);
+    await untilReady(api, id);
+  });
+
+  for (const [how, change] of [
+    ['flushed', (api: Api, id: string) => api.post(`/pools/${id}/flush`)],
+    ['given a size', (api: Api, id: string) => api.patch(`/pools/${id}`, { size: 1 })],
+  ] as const) {
+    test(`starts replacements at once when it is ${how}`, async ({ start }) => {
+      const { api } = await start({}, new ManualClock());
+      const id = await createPool(api);
+      await untilReady(api, id);
+      expect((await acquire(api, id)).status).toBe(200);
+      expect((await change(api, id)).status).toBe(200);
+      await untilReady(api, id);
+    });
+  }
 
   test('serves waiting clients in order, and skips those that have disconnected', async ({ start }) => {
     const { api } = await start();
@@ -135,9 +189,9 @@ test.describe('a pool', () => {
     clock.advance(10_000);
     const lease = (await acquire(api, id)).body;
     expect(lease.session.createdAt).toBe(warmedAt); // when it was warmed, not when it was leased
-    await untilReady(api, id);
     clock.advance(30_000);
     await expect.poll(async () => (await api.session(lease.sessionId)).body.status).toBe('completed');
+    await untilReady(api, id);
     expect((await readPool(api, id)).leased).toBe(0);
     const release = await api.post(`/pools/${id}/release`, { leaseId: lease.leaseId });
     expect(release).toMatchObject({ status: 200, body: { returnedAt: '2030-01-01T00:00:40.000Z' } });

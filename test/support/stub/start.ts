@@ -24,6 +24,7 @@ export function startStubEmulator(
 /** Starts in-memory fake browsers at once. For tests that need no real browser. */
 class StubLauncher implements Launcher {
   readonly warmStarts = 100;
+  readonly replaceAfterMs = 0;
   readonly #alive = new Set<StubBrowser>();
   #isStopped = false;
 
