@@ -13,9 +13,7 @@ export interface BrowserExit {
   signal: NodeJS.Signals | null;
 }
 
-/** How long a Chromium may take to close in order before its process group is killed. */
-const CLOSE_GRACE_MS = 1_500;
-/** And how long when its profile is wanted: it writes that out as it closes. */
+/** How long a Chromium may take to write its profile out before its process group is killed. */
 const KEEPING_GRACE_MS = 10_000;
 const KILL_GRACE_MS = 3_000;
 const STDERR_KEPT = 4_096;
@@ -59,17 +57,17 @@ export class BrowserProcess {
     this.#isReady = true;
   }
 
-  /** Ends the process and everything it started, in bounded time; `keepsProfile` gives it more of that to close. */
+  /** Ends the process and everything it started, in bounded time; with `keepsProfile`, its profile is whole then. */
   stop(keepsProfile = false): Promise<void> {
-    this.#stopping ??= this.#stop(keepsProfile ? KEEPING_GRACE_MS : CLOSE_GRACE_MS);
+    this.#stopping ??= this.#stop(keepsProfile);
     return this.#stopping;
   }
 
-  async #stop(closeGraceMs: number): Promise<void> {
-    // One that never responded would not receive it.
-    if (!this.#exit && this.#isReady) {
+  async #stop(keepsProfile: boolean): Promise<void> {
+    // It writes the profile out as it closes. One that never responded would not receive the command.
+    if (keepsProfile && !this.#exit && this.#isReady) {
       this.pipe.send('Browser.close').catch(() => undefined);
-      await pTimeout(this.exited, { milliseconds: closeGraceMs, message: false });
+      await pTimeout(this.exited, { milliseconds: KEEPING_GRACE_MS, message: false });
     }
     // Also after an orderly end: helper processes may be left in the group.
     if (this.pid !== undefined) killGroup(this.pid);
