@@ -59,9 +59,9 @@ export class WarmBrowsers {
     return this.#lastError;
   }
 
-  /** Whether the last attempt to warm a browser failed. */
+  /** Whether one is missing whose last start failed. */
   get isFailing(): boolean {
-    return this.#failures > 0;
+    return this.#failures > 0 && this.#ready.length < this.#wanted;
   }
 
   /** Sets how many browsers to keep. Resolves when those too many have been stopped. */
@@ -108,7 +108,7 @@ export class WarmBrowsers {
   }
 
   #replaceLater(taken: BrowserSession, replaceAfterMs: number): void {
-    if (this.#ready.length + this.starting < this.#wanted) this.#deferred += 1;
+    this.#deferred += 1;
     const after = (ms: number) => this.#context.clock.after(ms, () => this.#startDeferred()).unref();
     this.#deferral ??= after(replaceAfterMs);
     taken.onEnd(() => {
