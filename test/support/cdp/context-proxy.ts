@@ -6,6 +6,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createRaw, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EC_KEY } from './dev-server.ts';
 
 /** Proxies on this machine for tests, and certificates of clients. */
 
@@ -128,7 +129,7 @@ export function clientCertificate(name: string): ClientCertificate {
   const passphrase = `of ${name}`;
   const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
   try {
-    const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', `/CN=${name}`];
+    const made = ['req', '-x509', ...EC_KEY, '-nodes', '-days', '1', '-subj', `/CN=${name}`];
     openssl(...made, '-keyout', key, '-out', cert);
     openssl('pkcs12', '-export', '-inkey', key, '-in', cert, '-out', pfx, '-passout', `pass:${passphrase}`);
     return { cert: readFileSync(cert), key: readFileSync(key), pfx: readFileSync(pfx), passphrase };

@@ -231,30 +231,16 @@ export async function startDevServer({
   };
 }
 
+/** openssl's arguments for a new key: an RSA key takes 0.15 s. */
+export const EC_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
+
 /** Creates a certificate for `localhost` that no browser trusts, and its key. */
 export function selfSigned(): { key: Buffer; cert: Buffer } {
   const directory = mkdtempSync(join(tmpdir(), 'poolwright-cert-'));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
   try {
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'rsa:2048',
-        '-nodes',
-        '-days',
-        '1',
-        '-subj',
-        '/CN=localhost',
-        '-keyout',
-        key,
-        '-out',
-        cert,
-      ],
-      { stdio: 'ignore' },
-    );
+    const made = ['req', '-x509', ...EC_KEY, '-nodes', '-days', '1', '-subj', '/CN=localhost'];
+    execFileSync('openssl', [...made, '-keyout', key, '-out', cert], { stdio: 'ignore' });
     return { key: readFileSync(key), cert: readFileSync(cert) };
   } finally {
     rmSync(directory, { recursive: true });
