@@ -57,7 +57,7 @@ export class BrowserProcess {
     this.#isReady = true;
   }
 
-  /** Ends the process and everything it started, in bounded time; with `keepsProfile`, its profile is whole then. */
+  /** Ends the process and everything it started, in bounded time; with `keepsProfile`, it may write that out first. */
   stop(keepsProfile = false): Promise<void> {
     this.#stopping ??= this.#stop(keepsProfile);
     return this.#stopping;
