@@ -20,9 +20,9 @@ import { timelineHtml } from './timeline/timeline-page.ts';
 /** A run with its files. */
 export interface WrittenRun extends RunWithFigures {
   budget: BudgetCheck;
-  /** Paths relative to the working directory; null if writing failed. */
-  files: SummaryFiles | null;
-  /** The error if writing failed, else null. */
+  /** The files that were written, relative to the working directory. */
+  files: Partial<SummaryFiles>;
+  /** What could not be written, and why; null if everything was. */
   failure: string | null;
 }
 
@@ -45,17 +45,23 @@ export async function writeRun(
   const run = withFigures(record);
   const budget = checkBudget(run.figures, limits);
   const exceeded = budget.exceeded.map((message) => failure('BUDGET_EXCEEDED', message));
-  const files = { record: join(directory, 'run.json'), timeline: join(directory, 'timeline.html') };
-  try {
-    await Promise.all([
-      writeAtomically(files.record, recordText({ ...record, failures: [...record.failures, ...exceeded] })),
-      writeAtomically(files.timeline, timeline(run, htmlReport)),
-    ]);
-  } catch (error) {
-    return { ...run, budget, files: null, failure: errorMessage(error) };
+  const contents = {
+    // First: the timeline can be made again from it, by `poolwright report merge`.
+    record: ['run.json', () => recordText({ ...record, failures: [...record.failures, ...exceeded] })],
+    timeline: ['timeline.html', () => timeline(run, htmlReport)],
+  } as const;
+  const files: Partial<SummaryFiles> = {};
+  for (const kind of ['record', 'timeline'] as const) {
+    const [name, text] = contents[kind];
+    const file = join(directory, name);
+    try {
+      await writeAtomically(file, text());
+      files[kind] = relative('', file);
+    } catch (error) {
+      return { ...run, budget, files, failure: `${file} could not be written: ${errorMessage(error)}` };
+    }
   }
-  const seen = { record: relative('', files.record), timeline: relative('', files.timeline) };
-  return { ...run, budget, files: seen, failure: null };
+  return { ...run, budget, files, failure: null };
 }
 
 /** Prints a run's summary, here and on GitHub. Returns the exceeded budget limits, one line each. */
@@ -67,7 +73,7 @@ export function printRun(run: WrittenRun): string[] {
     ...reportToGitHub(run, notes, process.env),
   ];
   // To stderr, because stdout may contain a reporter's JSON.
-  if (run.failure !== null) notify(`record and timeline could not be written: ${run.failure}`);
+  if (run.failure !== null) notify(run.failure);
   void print(`\n${lines.join('\n')}`);
   return exceeded;
 }

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { notify, print } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
@@ -50,7 +50,7 @@ async function merge(given: string[], { output, html, strict, json }: Options): 
   const run = await writeRun(mergeRecords(records), { directory: output, htmlReport });
   const { figures, files, failure } = run;
   if (failure !== null) {
-    throw new OptionsError('--output', `${join(output, 'run.json')} cannot be written: ${failure}`);
+    throw new OptionsError('--output', failure);
   }
   for (const line of reportToGitHub(run, [], process.env)) void print(line);
   for (const each of missing) notify(`missing: ${each}`);

@@ -20,8 +20,8 @@ export interface SummaryFiles {
 
 /** Options of {@link summaryLines}. */
 export interface SummaryOptions {
-  /** Null if they could not be written. */
-  files: SummaryFiles | null;
+  /** Those that were written. */
+  files: Partial<SummaryFiles>;
   /** Notes on the budget. */
   notes?: string[];
   /** Where it is printed. */
@@ -38,7 +38,7 @@ export function summaryLines(run: RunWithFigures, { files, notes = [], sheet }: 
     ...namedLines('heaviest', figures.heaviest, (one) => bytes(movedBytes(one)), sheet),
     ...problems(figures).flatMap((problem) => sheet.text(`  ${problem}`, '    ', 'red')),
     ...notes.flatMap((note) => sheet.text(`  ${note}`, '    ', 'yellow')),
-    ...(files ? [`${labelOf('timeline')}${files.timeline}`, `${labelOf('record')}${files.record}`] : []),
+    ...(['timeline', 'record'] as const).flatMap((kind) => (files[kind] ? `${labelOf(kind)}${files[kind]}` : [])),
   ];
 }
 

@@ -35,6 +35,8 @@ test.describe('at a limit of one', () => {
   test.use({ serviceOptions: { concurrentBrowsers: 1 } });
 
   test('403 › gives the browser to the second worker when the first has finished', async ({ newConsumer, service }) => {
+    // A run that knows the limit asks for no browser beyond it, if the first worker has its browser by then.
+    await service.addFaults([{ match: { method: 'GET', path: '/v1/account/billing' }, effect: { status: 500 } }]);
     // Until the other worker was refused: on a busy machine, it may ask seconds later.
     const stays = `test('stays', async () => {
     await page.goto(process.env.SITE_URL);
@@ -51,7 +53,8 @@ test.describe('at a limit of one', () => {
     requests.stop();
     expect(run.code, run.output).toBe(0);
     const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
-    expect(creates.map(({ status }) => status).sort()).toEqual([200, 403]);
+    // Without the limit, the list of sessions seems to have room, which justifies one more request.
+    expect(creates.map(({ status }) => status).sort().join()).toMatch(/^200,403(,403)?$/);
     const tests = testsOf(await recordOf(consumer));
     expect(tests).toHaveLength(2);
     expect(new Set(tests.map(({ sessionId }) => sessionId)).size).toBe(1);

@@ -116,9 +116,9 @@ test('quotes an ID in a command when a shell would interpret it', () => {
     "'a b : :error::x'",
   ]);
   const unconfirmed = aSession({ sessionId: '$(touch x)', endConfirmed: false });
-  expect(
-    summaryLines(withFigures(aRecord({ sessions: [unconfirmed] })), { files: null, sheet: new Sheet() }),
-  ).toContain("  NOT CONFIRMED ENDED: session $(touch x). Stop it: npx poolwright sessions stop '$(touch x)'");
+  expect(summaryLines(withFigures(aRecord({ sessions: [unconfirmed] })), { files: {}, sheet: new Sheet() })).toContain(
+    "  NOT CONFIRMED ENDED: session $(touch x). Stop it: npx poolwright sessions stop '$(touch x)'",
+  );
 });
 
 test('leaves plain text unchanged', () => {

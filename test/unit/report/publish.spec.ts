@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect } from '@playwright/test';
 import type { RunWithFigures } from '../../../src/record/figures.ts';
 import { readRecord } from '../../../src/record/record-file.ts';
@@ -31,7 +31,7 @@ test('writes record and timeline from figures that are computed once', async ({ 
     ...TROUBLED_RUN,
     failures: [...TROUBLED_RUN.failures, exceededBudget],
   });
-  expect(await readFile(run.files?.timeline ?? '', 'utf8')).toBe('timeline of ../report/index.html');
+  expect(await readFile(run.files.timeline ?? '', 'utf8')).toBe('timeline of ../report/index.html');
   expect(await readdir(join(directory, 'deep', 'poolwright'))).toEqual(['run.json', 'timeline.html']);
 
   const file = join(directory, 'summary.md');
@@ -44,7 +44,7 @@ test('writes record and timeline from figures that are computed once', async ({ 
   expect(exceeded).toEqual([line]);
   expect(output).toMatch(/^\npoolwright: 6 tests on 2 hosted browsers\n/);
   expect(output).toContain('  budget exceeded: sessions is limited to 1');
-  expect(output).toContain(`  timeline  ${run.files?.timeline}\n  record    ${run.files?.record}\n`);
+  expect(output).toContain(`  timeline  ${run.files.timeline}\n  record    ${run.files.record}\n`);
   expect(output).toContain('::warning title=poolwright::browser lost: session two was lost\n');
   expect(await readFile(file, 'utf8')).toContain('### poolwright: 6 tests on 2 hosted browsers');
 });
@@ -52,18 +52,33 @@ test('writes record and timeline from figures that are computed once', async ({ 
 test('reports an unwritable directory once, and still prints the summary', async ({ directory, stderrOf }) => {
   await writeFile(join(directory, 'a-file'), '');
   const run = await writeRun(TROUBLED_RUN, { directory: join(directory, 'a-file'), htmlReport: null, timeline });
-  expect(run.files).toBeNull();
+  expect(run.files).toEqual({});
   const output = await stderrOf(() => printRun(run));
-  expect(output).toMatch(/^poolwright: record and timeline could not be written: E\w+/);
+  expect(output).toMatch(/^poolwright: \S+a-file.run\.json could not be written: E\w+/);
   expect(output).toContain('poolwright: 6 tests on 2 hosted browsers\n');
   expect(output).not.toContain('  timeline');
 });
 
-test('keeps the record when the timeline cannot be written', async ({ directory }) => {
+test('keeps the record when the timeline cannot be written', async ({ directory, stderrOf }) => {
   await mkdir(join(directory, 'timeline.html'));
   const run = await writeRun(aRecord({}), { directory, htmlReport: null, timeline });
-  expect(run.files).toBeNull();
+  expect(run.files).toEqual({ record: relative('', join(directory, 'run.json')) });
   expect(readRecord(directory)).toEqual(aRecord({}));
+  const output = await stderrOf(() => printRun(run));
+  expect(output).toMatch(/^poolwright: \S+timeline\.html could not be written: E\w+/);
+  expect(output).toContain(`  record    ${run.files.record}\n`);
+});
+
+test('writes the record before the timeline is made', async ({ directory }) => {
+  const run = await writeRun(aRecord({}), {
+    directory,
+    htmlReport: null,
+    timeline: () => {
+      expect(readRecord(directory)).toEqual(aRecord({}));
+      throw new Error('the script is missing');
+    },
+  });
+  expect(run.failure).toMatch(/timeline\.html could not be written: the script is missing$/);
 });
 
 test('reports a limit that cannot be checked, and does not fail for it', async ({ directory, stderrOf }) => {

@@ -57,7 +57,7 @@ test('prints the summary as lines', () => {
 });
 
 test('fits a narrow terminal: cuts test names, and wraps everything else', () => {
-  const shown = lines(TROUBLED_RUN, { files: null, sheet: new Sheet({ width: 60 }), notes: ['budget exceeded: x'] });
+  const shown = lines(TROUBLED_RUN, { files: {}, sheet: new Sheet({ width: 60 }), notes: ['budget exceeded: x'] });
   expect(shown.filter((line) => line.length > 60)).toEqual([]);
   expect(shown).toContain('  slowest   16.0 s  [us] a.spec.ts:3 › a test');
   expect(shown.join('\n')).toContain(
@@ -65,7 +65,7 @@ test('fits a narrow terminal: cuts test names, and wraps everything else', () =>
             tests' pages (1 without a figure)
 `,
   );
-  const narrow = lines(TROUBLED_RUN, { files: null, sheet: new Sheet({ width: 36 }) });
+  const narrow = lines(TROUBLED_RUN, { files: {}, sheet: new Sheet({ width: 36 }) });
   expect(narrow).toContain('  slowest   16.0 s  [us] a.spec.ts:…');
   // A command to copy stays in one line, regardless of its length.
   expect(narrow).toContain('    npx poolwright sessions stop two');
@@ -73,7 +73,7 @@ test('fits a narrow terminal: cuts test names, and wraps everything else', () =>
 
 test('uses colors on a terminal, and respects NO_COLOR and FORCE_COLOR', () => {
   const colored = (isTTY: boolean, environment: NodeJS.ProcessEnv) =>
-    lines(TROUBLED_RUN, { files: null, sheet: Sheet.of({ isTTY, columns: 100 }, environment) })
+    lines(TROUBLED_RUN, { files: {}, sheet: Sheet.of({ isTTY, columns: 100 }, environment) })
       .join('\n')
       .includes('\u001b[');
   expect(colored(true, { TERM: 'xterm-256color' })).toBe(true);
