@@ -77,8 +77,10 @@ export const shared: Options = {
   shims: true,
 };
 const esm: Options = { ...shared, format: ['esm'] };
-const plugins = [commonJs, esModulesOf(Object.keys(publicEntries))];
-const cjs: Options = { ...shared, format: ['cjs'], splitting: true, plugins };
+const cjs: Options = { ...shared, format: ['cjs'], splitting: true };
+/** Runs load their entries from the installed package; client and emulator may be parts of a user's program. */
+const entriesOfRuns = [commonJs, esModulesOf(Object.keys(loadedByRuns), { isBundled: false })];
+const entriesOfPrograms = [commonJs, esModulesOf(['client', 'emulator'], { isBundled: true })];
 /** Loaded by workers that proxy requests: an entry so that it gets a separate file, which is minified. */
 const libraries = { 'undici-library': 'src/cdp/network/proxy/undici-library.ts' };
 /** What every run loads. To load zod and undici from their own files takes twice as long. */
@@ -95,8 +97,8 @@ function withEsModules(options: { alias?: Record<string, string> }) {
 const builds: Options[] = [
   { ...esm, ...forRuns, entry: { ...esmOnly, ...unsplit, ...byPath } },
   { ...esm, ...forCommands, entry: commands, esbuildOptions: withEsModules },
-  { ...cjs, ...forRuns, entry: { ...loadedByRuns, ...setup, ...libraries, ...ofRunner } },
-  { ...cjs, entry: { client, emulator } },
+  { ...cjs, ...forRuns, plugins: entriesOfRuns, entry: { ...loadedByRuns, ...setup, ...libraries, ...ofRunner } },
+  { ...cjs, plugins: entriesOfPrograms, entry: { client, emulator } },
   { ...shared, entry: { ...unsplit, ...presets }, format: ['cjs'], splitting: false },
   {
     ...page,

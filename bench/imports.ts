@@ -63,7 +63,7 @@ async function run(order: SuiteOrder): Promise<SuiteResult> {
       return [SIDES[side].title, decimals(ms.median, 1), quartiles, decimals(median(of(side, 'megabytes')), 1)];
     });
     const goals = (['esm-poolwright', 'cjs-poolwright'] as const).flatMap((side) => [
-      atMost(SIDES[side].title, median(of(side, 'ms')), 25, ' ms', 1),
+      atMost(SIDES[side].title, median(of(side, 'ms')), 20, ' ms', 1),
       atMost(SIDES[side].title, median(of(side, 'megabytes')), 5, ' MB', 1),
     ]);
     return { samples, tables: [{ head: ['import', 'ms', 'quartiles', 'MB'], rows }], goals };

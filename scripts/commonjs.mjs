@@ -39,18 +39,25 @@ export const commonJs = {
 
 /**
  * A plugin for tsup: writes an ES module beside these entries of a CommonJS build, with the same exports. However users
- * load the package, a process has its code once. CommonJS loads faster: for each ES module, Playwright's loader asks
+ * load the package, a process has its code once. CommonJS loads faster: for each imported file, Playwright's loader asks
  * another thread.
+ * @param isBundled whether users may bundle these entries: bundlers follow imports. Otherwise the ES module requires its
+ * CommonJS, which Node then does not scan for exports.
  */
-export const esModulesOf = (names) => ({
+export const esModulesOf = (names, { isBundled }) => ({
   name: 'es-modules',
   renderChunk(_code, { path, exports = [] }) {
     if (!names.includes(basename(path, '.cjs'))) return;
     const from = `'./${basename(path)}'`;
-    const named = exports.filter((name) => name !== 'default');
-    const lines = named.length > 0 ? [`export { ${named.join(', ')} } from ${from};`] : [];
-    // For an ES module, the default export of CommonJS is all of it.
-    if (exports.includes('default')) lines.push(`import all from ${from};`, 'export default all.default;');
+    const named = exports.filter((name) => name !== 'default').join(', ');
+    const lines = isBundled
+      ? [`export { ${named} } from ${from};`]
+      : [
+          "import { createRequire } from 'node:module';",
+          `const all = createRequire(import.meta.url)(${from});`,
+          `export const { ${named} } = all;`,
+          ...(exports.includes('default') ? ['export default all.default;'] : []),
+        ];
     writeFileSync(path.replace(/cjs$/, 'js'), `${lines.join('\n')}\n`);
   },
 });

@@ -23,9 +23,8 @@ const STEP_BYTES = 1_000;
 export async function measure({ size, unpackedSize }, entries) {
   const sizes = { packed: size, unpacked: unpackedSize, [WATCH]: bytesOfWatch() };
   for (const entry of entries) {
-    for (const condition of ['import', 'require']) {
-      if (entry[condition]) sizes[`${condition} ${entry.name}`] = await bytesOf(entry[condition]);
-    }
+    // The ES modules of most entries require their CommonJS.
+    sizes[entry.name] = await bytesOf(entry.require ?? entry.import);
   }
   return sizes;
 }
