@@ -39,10 +39,10 @@ export const commonJs = {
 
 /**
  * A plugin for tsup: writes an ES module beside these entries of a CommonJS build, with the same exports. However users
- * load the package, a process has its code once. CommonJS loads faster: for each imported file, Playwright's loader asks
- * another thread.
- * @param isBundled whether users may bundle these entries: bundlers follow imports. Otherwise the ES module requires its
- * CommonJS, which Node then does not scan for exports.
+ * load the package, a process has its code once. CommonJS loads faster: for each imported file, Playwright's loader
+ * asks another thread.
+ * @param isBundled whether users may bundle these entries: bundlers follow imports. Otherwise the ES module requires
+ * its CommonJS, which Node then does not scan for exports.
  */
 export const esModulesOf = (names, { isBundled }) => ({
   name: 'es-modules',

@@ -54,7 +54,12 @@ test.describe('at a limit of one', () => {
     expect(run.code, run.output).toBe(0);
     const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
     // Without the limit, the list of sessions seems to have room, which justifies one more request.
-    expect(creates.map(({ status }) => status).sort().join()).toMatch(/^200,403(,403)?$/);
+    expect(
+      creates
+        .map(({ status }) => status)
+        .sort()
+        .join(),
+    ).toMatch(/^200,403(,403)?$/);
     const tests = testsOf(await recordOf(consumer));
     expect(tests).toHaveLength(2);
     expect(new Set(tests.map(({ sessionId }) => sessionId)).size).toBe(1);
