@@ -45,23 +45,19 @@ export async function writeRun(
   const run = withFigures(record);
   const budget = checkBudget(run.figures, limits);
   const exceeded = budget.exceeded.map((message) => failure('BUDGET_EXCEEDED', message));
-  const contents = {
-    // First: the timeline can be made again from it, by `poolwright report merge`.
-    record: ['run.json', () => recordText({ ...record, failures: [...record.failures, ...exceeded] })],
-    timeline: ['timeline.html', () => timeline(run, htmlReport)],
-  } as const;
   const files: Partial<SummaryFiles> = {};
-  for (const kind of ['record', 'timeline'] as const) {
-    const [name, text] = contents[kind];
-    const file = join(directory, name);
-    try {
-      await writeAtomically(file, text());
-      files[kind] = relative('', file);
-    } catch (error) {
-      return { ...run, budget, files, failure: `${file} could not be written: ${errorMessage(error)}` };
-    }
+  let file = join(directory, 'run.json');
+  try {
+    await writeAtomically(file, recordText({ ...record, failures: [...record.failures, ...exceeded] }));
+    files.record = relative('', file);
+    // Last, because `poolwright report merge` can make it again from the record.
+    file = join(directory, 'timeline.html');
+    await writeAtomically(file, timeline(run, htmlReport));
+    files.timeline = relative('', file);
+    return { ...run, budget, files, failure: null };
+  } catch (error) {
+    return { ...run, budget, files, failure: `${file} could not be written: ${errorMessage(error)}` };
   }
-  return { ...run, budget, files, failure: null };
 }
 
 /** Prints a run's summary, here and on GitHub. Returns the exceeded budget limits, one line each. */
