@@ -3,11 +3,14 @@ import { promisify } from 'node:util';
 
 export const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
 
-/** Runs `poolwright` with these arguments until it ends. */
+/** What a command waits for: only a slow service or a busy machine makes it say so. */
+const PROGRESS = /^.* …\n/gm;
+
+/** Runs `poolwright` with these arguments until it ends. Its `stderr` is without progress. */
 export async function poolwright(args: string[], env: Record<string, string>, cwd?: string) {
   // Playwright's workers force colours on the processes that they start.
   const { FORCE_COLOR: _colors, ...own } = process.env;
   const run = promisify(execFile)(process.execPath, [CLI, ...args], { env: { ...own, ...env }, cwd });
   const { stdout, stderr, code } = await run.then((done) => ({ ...done, code: 0 })).catch((error) => error);
-  return { stdout: String(stdout), stderr: String(stderr), code: Number(code) };
+  return { stdout: String(stdout), stderr: String(stderr).replace(PROGRESS, ''), code: Number(code) };
 }
