@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 export const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
 
-/** What a command waits for: only a slow service or a busy machine makes it say so. */
+/** What a command waits for; printed after 3 s, so only on a busy machine. */
 const PROGRESS = /^.* …\n/gm;
 
 /** Runs `poolwright` with these arguments until it ends. Its `stderr` is without progress. */

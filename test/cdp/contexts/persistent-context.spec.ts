@@ -2,8 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContext, BrowserType } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserType, chromium } from '@playwright/test';
 import { openTunnel } from '../../../src/cdp/transport/tunnel.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
 

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { type CDPSession, chromium, type Download, type Page } from 'playwright-core';
+import { type CDPSession, chromium, type Download, type Page } from '@playwright/test';
 import { test as base, type CdpFixtures, expect } from '../../support/cdp/fixtures.ts';
 import { hasOwnDisks } from '../../support/own-disks.ts';
 

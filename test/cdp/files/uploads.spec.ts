@@ -2,7 +2,7 @@ import { createHash, randomFillSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import { chromium, type Page } from '@playwright/test';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 import { allOnFullChromium, localChromium } from '../../support/local-chromium.ts';
 import { hasOwnDisks } from '../../support/own-disks.ts';

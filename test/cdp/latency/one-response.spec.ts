@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContext, Page } from '@playwright/test';
+import { type Browser, type BrowserContext, chromium, type Page } from '@playwright/test';
 import fc from 'fast-check';
-import { chromium } from 'playwright-core';
 import { Meter } from '../../../src/cdp/figures/meter.ts';
 import { Savings } from '../../../src/cdp/figures/savings.ts';
 import type { CdpMessage } from '../../../src/cdp/message.ts';

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from '@playwright/test';
 import { openTransport } from '../../../src/cdp/pipeline.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startFarChromium } from '../../support/cdp/far-chromium.ts';

@@ -1,5 +1,5 @@
+import { chromium } from '@playwright/test';
 import fc from 'fast-check';
-import { chromium } from 'playwright-core';
 import { InitiatorHistory, numberOf } from '../../models/cdp/network/initiator-histories.ts';
 import { initiatorHistories } from '../../models/cdp/network/initiator-steps.ts';
 import { test } from '../../support/cdp/auto-fixtures.ts';

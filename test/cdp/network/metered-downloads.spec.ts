@@ -1,5 +1,4 @@
-import type { Page } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { chromium, type Page } from '@playwright/test';
 import { Meter } from '../../../src/cdp/figures/meter.ts';
 import { ProxiedTraffic } from '../../../src/cdp/network/proxied-traffic.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { BrowserContext, Page } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { type BrowserContext, chromium, type Page } from '@playwright/test';
 import { openTransport, type TransportOptions } from '../../../src/cdp/pipeline.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startFarChromium } from '../../support/cdp/far-chromium.ts';

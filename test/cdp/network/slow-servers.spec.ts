@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chromium, type Page } from 'playwright-core';
+import { chromium, type Page } from '@playwright/test';
 import type { TransportOptions } from '../../../src/cdp/pipeline.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';

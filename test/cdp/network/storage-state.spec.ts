@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chromium } from 'playwright-core';
+import { chromium } from '@playwright/test';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 

@@ -1,5 +1,4 @@
-import type { BrowserContext, BrowserContextOptions } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { type BrowserContext, type BrowserContextOptions, chromium } from '@playwright/test';
 import { openTransport, type TransportOptions } from '../../../src/cdp/pipeline.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startFarChromium } from '../../support/cdp/far-chromium.ts';

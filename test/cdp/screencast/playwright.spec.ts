@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { chromium } from 'playwright-core';
+import { chromium } from '@playwright/test';
 import { Savings } from '../../../src/cdp/figures/savings.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import { slowOnFull } from '../../support/cdp/browser-kinds.ts';

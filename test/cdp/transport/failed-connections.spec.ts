@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
-import type { BrowserType } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { type BrowserType, chromium } from '@playwright/test';
 import type { LeasedBrowser } from '../../../src/broker/rpc/messages/protocol.ts';
 import { connectPlaywright } from '../../../src/clients/playwright/connection.ts';
 import { LeaseError } from '../../../src/errors.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { chromium } from '@playwright/test';
 import { build } from 'tsup';
 import { supportsTransport } from '../../../src/clients/playwright/connection.ts';
 import { shared } from '../../../tsup.config.ts';

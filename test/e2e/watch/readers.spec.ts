@@ -1,5 +1,4 @@
-import type { Browser } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { type Browser, chromium } from '@playwright/test';
 import { findChromiums } from '../../../src/emulator/chromium/find-chromium.ts';
 import { startWatchServer } from '../../../src/watch/server/watch-server.ts';
 import { violationsOn } from '../../support/accessibility.ts';

@@ -1,4 +1,4 @@
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium } from '@playwright/test';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { allOnFullChromium, localChromium } from '../../support/local-chromium.ts';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium } from '@playwright/test';
 import { EgressProxy } from '../../../src/emulator/egress/egress-proxy.ts';
 import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { SocksServer } from '../../support/emulator/socks-server.ts';

@@ -1,4 +1,4 @@
-import { chromium } from 'playwright-core';
+import { chromium } from '@playwright/test';
 import { openTransport } from '../../../src/cdp/pipeline.ts';
 import { ServiceClient } from '../../../src/service/index.ts';
 import { startHttpProxy, type TestProxy } from '../../support/cdp/context-proxy.ts';

@@ -1,4 +1,4 @@
-import { chromium } from 'playwright-core';
+import { chromium } from '@playwright/test';
 import puppeteer from 'puppeteer-core';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { curl, hasCurl } from './curl.ts';

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { chromium } from 'playwright-core';
+import { chromium } from '@playwright/test';
 import { Api } from '../../support/emulator/api.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { startEmulatorProcess } from '../../support/emulator-process.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chromium } from 'playwright-core';
+import { chromium } from '@playwright/test';
 import { WebSocket } from 'ws';
 import type { FaultRule } from '../../../src/emulator/fault-rule.ts';
 import type { Api } from '../../support/emulator/api.ts';

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Browser } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { type Browser, chromium } from '@playwright/test';
 import type { WebSocket } from 'ws';
 import { openTransport, type TransportOptions } from '../../../src/cdp/pipeline.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';

@@ -1,5 +1,4 @@
-import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from '@playwright/test';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { type DevServer, startDevServer } from './dev-server.ts';
 import { type FarChromium, startFarChromium } from './far-chromium.ts';

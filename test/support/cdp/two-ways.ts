@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { type Browser, chromium } from '@playwright/test';
 import { Savings } from '../../../src/cdp/figures/savings.ts';
 import type { openTransport } from '../../../src/cdp/pipeline.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';

@@ -1,5 +1,4 @@
-import { type Browser, test as base, expect, type Page } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { type Browser, test as base, chromium, expect, type Page } from '@playwright/test';
 import { allOnFullChromium, localChromium } from '../local-chromium.ts';
 import { send } from '../processes.ts';
 import type { TestOptions } from '../stub/start.ts';

@@ -1,8 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, test as base, expect } from '@playwright/test';
-import { chromium } from 'playwright-core';
+import { type Browser, test as base, chromium, expect } from '@playwright/test';
 import { type Clock, systemClock } from '../../../src/common/clock.ts';
 import { type Emulator, startWith } from '../../../src/emulator/start.ts';
 import { type Artefact, loadBuilt } from '../artefact.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { chromium } from 'playwright-core';
+import { chromium } from '@playwright/test';
 import { WebSocket } from 'ws';
 import { type CdpMessage, parseMessage } from '../../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../../src/cdp/transport/interceptor-list.ts';
