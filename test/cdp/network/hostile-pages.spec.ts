@@ -234,7 +234,7 @@ test('gives no access to a page that makes the test reload it, or go back and fo
   await expect(page).toHaveURL('chrome-error://chromewebdata/');
   await expect(page.reload()).rejects.toThrow();
   // Chromium rejects it as long as it is about to show its error page.
-  await expect(() => page.goBack()).toPass({ timeout: 20_000 });
+  await expect(() => page.goBack()).toPass({ timeout: 60_000 });
   await expect(page.locator('body')).toHaveText('hostile');
   const again = page.waitForEvent('requestfailed');
   await page.goForward().catch(() => undefined);

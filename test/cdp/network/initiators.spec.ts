@@ -91,7 +91,7 @@ for (const again of ['reload', 'history'] as const) {
     await end;
     await expect(popup).toHaveURL('chrome-error://chromewebdata/');
     const failed = ended(context);
-    if (again === 'history') await expect(() => popup.goBack()).toPass({ timeout: 20_000 });
+    if (again === 'history') await expect(() => popup.goBack()).toPass({ timeout: 60_000 });
     await (again === 'reload' ? popup.reload() : popup.goForward()).catch(() => undefined);
     await failed;
     expect(stolen(own)).toEqual([]);

@@ -288,7 +288,7 @@ test('slows the server down when a reader does not read', async ({ page, parts }
     answer.end();
   })();
   // Chromium reads on as far as that.
-  await expect.poll(() => written, { timeout: 30_000 }).toBeGreaterThan(54);
+  await expect.poll(() => written, { timeout: 180_000 }).toBeGreaterThan(54);
   await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
   expect(written).toBeLessThan(90);
   await page.evaluate('void (async () => { while (!(await reader.read()).done); got.push("end") })()');

@@ -59,7 +59,7 @@ test('a browser has a separate disk: neither sees what the other writes', async 
   await done;
   expect(existsSync(place)).toBe(false);
   // The file may get its name a moment later.
-  await expect(() => page.goto(`file://${place}/there.txt`)).toPass({ timeout: 15_000 });
+  await expect(() => page.goto(`file://${place}/there.txt`)).toPass({ timeout: 60_000 });
   expect(await page.textContent('body')).toBe('remote');
 
   // Another browser has another disk.
