@@ -4,7 +4,7 @@ import type { Consumer } from '../support/e2e/consumer.ts';
 import { test as base } from '../support/e2e/fixtures.ts';
 import { blowOf, type ChaosKind, type ChaosPlan, chaosPlan, traitsOf } from './chaos/plan.ts';
 import { CHAOS_MS, runChaos } from './chaos/run.ts';
-import { feasible } from './chaos/surroundings.ts';
+import { requiresFor } from './chaos/surroundings.ts';
 import { type ChaosResult, tally } from './chaos/tally.ts';
 
 /**
@@ -68,7 +68,8 @@ async function randomRun(
   later: (undo: () => unknown) => void,
   newConsumer: (version: ChaosPlan['playwright']) => Promise<Consumer>,
 ): Promise<void> {
-  const plan = feasible(chaosPlan(SEED * 10_000 + OFFSET[kind] + n, kind));
+  const plan = chaosPlan(SEED * 10_000 + OFFSET[kind] + n, kind);
+  requiresFor(plan);
   const result: ChaosResult = {
     ...{
       kind,

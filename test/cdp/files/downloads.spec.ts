@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type CDPSession, chromium, type Download, type Page } from '@playwright/test';
 import { test as base, type CdpFixtures, expect } from '../../support/cdp/fixtures.ts';
-import { hasOwnDisks } from '../../support/own-disks.ts';
+import { requires } from '../../support/requires.ts';
 
 /** Downloads from a browser that has another disk. */
 
-base.skip(!hasOwnDisks, 'this machine does not support a separate disk for a browser');
+requires('unshare');
 
 const BIG = randomFillSync(Buffer.alloc(30_000_001));
 

@@ -5,11 +5,11 @@ import { basename, join } from 'node:path';
 import { chromium, type Page } from '@playwright/test';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 import { allOnFullChromium, localChromium } from '../../support/local-chromium.ts';
-import { hasOwnDisks } from '../../support/own-disks.ts';
+import { requires } from '../../support/requires.ts';
 
 /** Uploads from this machine's disk to a browser that has another one. */
 
-test.skip(!hasOwnDisks, 'this machine does not support a separate disk for a browser');
+requires('unshare');
 
 const INPUT = `
   document.body.innerHTML = '<input type=file multiple>';

@@ -3,6 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import type { Page } from '@playwright/test';
 import { expect, pageUrl, test } from '../../support/cdp/auto-fixtures.ts';
 import { startDevServer } from '../../support/cdp/dev-server.ts';
+import { requiresFound } from '../../support/requires.ts';
 
 /** Servers that the test's own code visits are proxied; see `hostile-pages.spec.ts` for pages that get nothing. */
 
@@ -256,7 +257,10 @@ test('proxies the names of this machine', async ({ newContext, own, denied, fore
   try {
     const { address } = await lookup(hostname());
     const addresses = Object.values(networkInterfaces()).flat();
-    test.skip(!addresses.some((each) => each?.address === address), `${hostname()} is not this machine`);
+    requiresFound(
+      'a host name with a local address',
+      addresses.some((each) => each?.address === address),
+    );
     const page = await (await newContext()).newPage();
     for (const name of ['localhost.', 'app.localhost.', '127.0.0.9', hostname().toLowerCase()]) {
       const url = `http://${name}:${anywhere.port}`;

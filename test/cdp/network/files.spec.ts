@@ -6,11 +6,11 @@ import { type BrowserContext, chromium } from '@playwright/test';
 import { type Exposure, parseExposure } from '../../../src/options/expose-network.ts';
 import { type DevServer, startDevServer } from '../../support/cdp/dev-server.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
-import { hasOwnDisks } from '../../support/own-disks.ts';
+import { requires } from '../../support/requires.ts';
 
 /** `file:` pages of this machine, in a browser with another disk. */
 
-base.skip(!hasOwnDisks, 'this machine does not support a separate disk for a browser');
+requires('unshare');
 
 interface Fixtures {
   /** A directory of this machine that the browser does not have. */

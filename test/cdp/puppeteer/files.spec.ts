@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { ElementHandle, Page } from 'puppeteer-core';
 import { test as base, expect } from '../../support/cdp/puppeteer.ts';
-import { hasOwnDisks } from '../../support/own-disks.ts';
+import { requires } from '../../support/requires.ts';
 
 /** Files between this machine and a browser that has another disk, with Puppeteer. */
 
-base.skip(!hasOwnDisks, 'this machine does not support a separate disk for a browser');
+requires('unshare');
 
 const test = base.extend<{ files: string }>({
   files: async ({}, use) => {

@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { isRunning } from '../../support/processes.ts';
+import { requires } from '../../support/requires.ts';
 
 /** `poolwright emulator` as users start it: in the background of a shell, with npx or directly. */
 
@@ -45,7 +46,7 @@ const test = base.extend<{
   },
 });
 
-test.skip(process.platform !== 'linux', 'reads /proc');
+requires('Linux');
 
 /** Creates a session; returns the processes of its browser. */
 async function browserOf({ baseURL, apiKey, pid }: Started): Promise<number[]> {

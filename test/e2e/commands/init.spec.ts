@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
+import { requires } from '../../support/requires.ts';
 import { CLI } from '../../support/run-cli.ts';
 import { poolwright } from '../../support/unit/cli/command-line.ts';
 import { ADDED, CONFIG, SPEC, SUITE } from '../../support/unit/init/suite.ts';
@@ -42,7 +43,7 @@ for (const [extension, type] of [
 }
 
 test('init › asks at a terminal: n changes nothing, y applies the changes', async ({ newConsumer }) => {
-  test.skip(process.platform !== 'linux', 'script is another program there');
+  requires('Linux');
   const { directory, write, read } = await newConsumer();
   await write(SUITE);
   const answer = async (key: string, flags: string[] = [], meanwhile = async () => {}) => {

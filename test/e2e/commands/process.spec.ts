@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import type { TestService } from '../../support/e2e/service.ts';
+import { requires } from '../../support/requires.ts';
 import { CLI, poolwright } from '../../support/run-cli.ts';
 
 /** The built command line as a process; test/unit/cli runs the commands in the process of the test. */
@@ -27,7 +28,7 @@ test.describe('the process › stops all given sessions even if its output goes'
   });
 
   test('to a full disk', async ({ service }) => {
-    test.skip(process.platform !== 'linux', 'only Linux has a device that is full');
+    requires('Linux');
     const full = openSync('/dev/full', 'w');
     const { code, stderr } = await stopThree(service, full);
     closeSync(full);

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from '../../support/e2e/fixtures.ts';
+import { requires } from '../../support/requires.ts';
 import { CLI, poolwright } from '../../support/run-cli.ts';
 
 test.use({ browsers: 'shell' });
 
 test('profiles › lists what sessions saved, and asks at a terminal before it deletes', async ({ service }) => {
-  test.skip(process.platform !== 'linux', 'makes a terminal with script(1) of util-linux');
+  requires('Linux');
   const { client, env } = service;
   for (const name of ['one', 'two']) {
     const { sessionId } = await client.createSession({ profile: { name, persist: true } });

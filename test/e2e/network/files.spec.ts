@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { hasOwnDisks } from '../../support/own-disks.ts';
 import { fullLength } from '../../support/property-runs.ts';
+import { requires } from '../../support/requires.ts';
 
 /** Files in both directions, with browsers on a different disk. */
 
@@ -25,7 +25,6 @@ const get = async (page, href, name = '') => {
 test.beforeEach(async ({ page }) => void (await page.goto('/')));
 
 test('the browser has another disk', async ({ page }) => {
-  test.skip(!process.env.OWN_DISKS, 'this machine does not allow it');
   await expect(page.goto('file://' + __filename)).rejects.toThrow('ERR_FILE_NOT_FOUND');
 });
 test('downloads: saveAs, path, createReadStream, failure, delete', async ({ page }, testInfo) => {
@@ -117,6 +116,7 @@ async function startFiles() {
 }
 
 test('files › are downloaded and uploaded', { tag: ['@versions', '@long'] }, async ({ runSuite }) => {
+  requires('unshare');
   const files = await startFiles();
   try {
     // The browsers reach this site directly: this test does not cover the network proxy.
@@ -124,7 +124,7 @@ test('files › are downloaded and uploaded', { tag: ['@versions', '@long'] }, a
       options: `{ exposeNetwork: '' }`,
       tests: SUITE,
       args: ['--workers=1'],
-      env: { SITE_URL: files.url, UPLOAD_BYTES: String(UPLOAD_BYTES), ...(hasOwnDisks && { OWN_DISKS: 'yes' }) },
+      env: { SITE_URL: files.url, UPLOAD_BYTES: String(UPLOAD_BYTES) },
     });
     expect(await run.tests()).toHaveLength(8);
   } finally {

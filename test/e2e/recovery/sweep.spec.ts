@@ -11,8 +11,8 @@ import { brokerOf } from '../../support/e2e/process-tree.ts';
 import { runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
 import type { TestService } from '../../support/e2e/service.ts';
 import { STAYS, suite, wrappedConfig } from '../../support/e2e/suites.ts';
-import { hasOwnDisks } from '../../support/own-disks.ts';
 import { isRunning } from '../../support/processes.ts';
+import { requires, UNSHARE } from '../../support/requires.ts';
 import { CLI } from '../../support/run-cli.ts';
 import { poolwright } from '../../support/unit/cli/command-line.ts';
 
@@ -44,11 +44,11 @@ async function expectAliveInContainer(consumer: Consumer, service: TestService, 
   const [ledger = ''] = ledgers(consumer);
   const written = readFileSync(join(consumer.directory, 'node_modules/.cache/poolwright', ledger), 'utf8');
   const hidden = dirname(parseLedger(written)?.socket ?? '');
-  const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const [unshare, ...user] = UNSHARE;
   const script = 'mount -t tmpfs none "$0" && exec "$@"';
   const sweep = [process.execPath, CLI, 'sweep', '--json'];
   const container = ['--mount', '--propagation', 'private', 'sh', '-c', script, hidden, ...sweep];
-  const swept = await promisify(execFile)('unshare', [...user, ...container], {
+  const swept = await promisify(execFile)(unshare, [...user, ...container], {
     env: { ...process.env, ...service.env },
     cwd: consumer.directory,
   });
@@ -93,7 +93,20 @@ test('sweep › ends the sessions, leases and pools that a dead run left', async
   expect(again.stdout).toContain('nothing left behind');
 });
 
-test('the next run › sweeps at its start, keeps live runs, even in a container, and sets aside invalid ledgers', async ({
+test('sweep › keeps a live run even in a container', async ({ newConsumer, service }) => {
+  requires('unshare');
+  const consumer = await newConsumer();
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/stays.spec.ts': STAYS });
+  const alive = startPlaywright(consumer, [], service.env);
+  await alive.printed(/WORKER \d+/);
+  const [kept = ''] = await service.running();
+  await expectAliveInContainer(consumer, service, kept);
+  process.kill(-(alive.child.pid ?? 0), 'SIGINT');
+  await alive.exit;
+  expect(await service.running()).toEqual([]);
+});
+
+test('the next run › sweeps at its start, keeps live runs, and sets aside invalid ledgers', async ({
   newConsumer,
   service,
 }) => {
@@ -108,7 +121,6 @@ test('the next run › sweeps at its start, keeps live runs, even in a container
   await alive.printed(/WORKER \d+/);
   const kept = await service.running();
   expect(kept).toHaveLength(1);
-  if (hasOwnDisks) await expectAliveInContainer(consumer, service, kept[0] ?? '');
   await deadRun(consumer, service);
   expect(await service.running()).toHaveLength(2);
   const foreign = await service.client.createSession({ note: 'mine' });

@@ -1,4 +1,5 @@
 import { expect, test } from '../../support/emulator/fixtures.ts';
+import { requires } from '../../support/requires.ts';
 
 interface Look {
   userAgent: string;
@@ -90,7 +91,7 @@ test.describe('the browser', () => {
   });
 
   test('has no secret in its environment or command line', async ({ start }) => {
-    test.skip(process.platform !== 'linux', 'reads /proc');
+    requires('Linux');
     const { readFileSync } = await import('node:fs');
     const emulator = await start({ apiKey: 'key-on-no-command-line' });
     await emulator.api.create({ url: 'https://site.test/?token=not-on-the-command-line' });

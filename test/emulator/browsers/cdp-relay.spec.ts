@@ -3,6 +3,7 @@ import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { handshake } from '../../support/emulator/handshake.ts';
 import { RawLink } from '../../support/emulator/raw-link.ts';
 import { listeningPorts } from '../../support/processes.ts';
+import { requires } from '../../support/requires.ts';
 
 const test = base.extend<{ link: (cdpUrl: string) => Promise<RawLink> }>({
   link: async ({}, use) => {
@@ -83,7 +84,7 @@ test.describe('the CDP address', () => {
   });
 
   test('is the only access: the browser listens on no port', async ({ start }) => {
-    test.skip(process.platform !== 'linux', 'reads /proc');
+    requires('Linux');
     const emulator = await start();
     await emulator.api.create();
     await emulator.api.create({ type: 'hosted_stealth' });

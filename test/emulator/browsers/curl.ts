@@ -1,8 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { json } from 'node:stream/consumers';
-
-export const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 export interface CurlAnswer {
   status: number;

@@ -1,6 +1,7 @@
 import { type Browser, chromium } from '@playwright/test';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { allOnFullChromium, localChromium } from '../../support/local-chromium.ts';
+import { requiresFound } from '../../support/requires.ts';
 
 /** Each page's pixels depend on a switch of Chromium, or on the fonts and the display of the machine. */
 const PAGES = {
@@ -45,7 +46,7 @@ for (const kind of ['headless shell', 'full Chromium']) {
 
     test('draws pages like the browser that Playwright starts', async ({ start, connect, onFullChromium }) => {
       const { chromium: full } = await allOnFullChromium();
-      test.skip(onFullChromium && full === undefined, 'full Chromium is not installed');
+      requiresFound('full Chromium', !onFullChromium || full !== undefined);
       const { api } = await start();
       const emulated = await connect((await api.create()).body.cdpUrl);
       const executablePath = (onFullChromium ? full : undefined) ?? (await localChromium());

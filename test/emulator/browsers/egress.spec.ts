@@ -8,6 +8,7 @@ import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { SocksServer } from '../../support/emulator/socks-server.ts';
 import { freePort } from '../../support/free-port.ts';
 import { localChromium } from '../../support/local-chromium.ts';
+import { requires } from '../../support/requires.ts';
 
 /** A site whose paths decide how it treats the connection. It records what it receives. */
 class RawSite {
@@ -146,10 +147,8 @@ test('an unreachable host is a network error, never a page', async ({ start, con
 });
 
 test('only programs of the same user can use an upstream proxy, or reach loopback', async ({ raw }) => {
-  test.skip(
-    process.platform !== 'linux' || process.getuid?.() !== 0,
-    'needs the right to run a program as another user',
-  );
+  requires('Linux');
+  requires('root');
   const port = Number(new URL(raw.url).port);
   // Says hello as a SOCKS client without a password, asks for the host, and prints the response's status.
   const statusFor = async (uid: number, proxy: EgressProxy, host: string) => {

@@ -3,9 +3,10 @@ import { ProfileDirectories } from '../../../src/emulator/disk/profile-directori
 import { browserSpec } from '../../../src/emulator/state/browser-request.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { listeningPorts } from '../../support/processes.ts';
+import { requires } from '../../support/requires.ts';
 
 test('a failed start leaves no proxy listening', async () => {
-  test.skip(process.platform !== 'linux', 'reads /proc');
+  requires('Linux');
   const profiles = await ProfileDirectories.create();
   await profiles.removeAll(); // no profile directory can be created any more
   const launcher = new BrowserLauncher({

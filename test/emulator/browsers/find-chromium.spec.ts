@@ -6,6 +6,7 @@ import { browserSpec } from '../../../src/emulator/state/browser-request.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { runNode } from '../../support/emulator/run-node.ts';
 import { localChromium } from '../../support/local-chromium.ts';
+import { requires } from '../../support/requires.ts';
 import { probeExtension } from '../../support/zip.ts';
 
 /** Puts an executable file there. */
@@ -97,7 +98,7 @@ test.describe('Chromium', () => {
       ['in its own directory', (directory: string) => ({ HOME: directory, XDG_CACHE_HOME: join(directory, 'cache') })],
     ] as const) {
       test(`are found ${where}, both kinds`, async ({ directory }) => {
-        test.skip(process.platform !== 'linux', 'the directory is another one there');
+        requires('Linux');
         const full = await own(variablesOf(directory));
         await program(full);
         const shell = await shellBeside(full);
@@ -170,7 +171,7 @@ test.describe('the Chromium of a session', () => {
   });
 
   test('is the process that runs', async ({ start, directory }) => {
-    test.skip(process.platform !== 'linux', 'reads /proc');
+    requires('Linux');
     const path = await localChromium();
     const marked = async (kind: string) => {
       const file = await program(join(directory, kind));

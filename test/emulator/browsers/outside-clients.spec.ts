@@ -1,7 +1,8 @@
 import { chromium } from '@playwright/test';
 import puppeteer from 'puppeteer-core';
 import { expect, test } from '../../support/emulator/fixtures.ts';
-import { curl, hasCurl } from './curl.ts';
+import { requires } from '../../support/requires.ts';
+import { curl } from './curl.ts';
 
 /** Third-party clients, whose expectations of a hosted browser are not ours. */
 
@@ -47,7 +48,7 @@ test('Playwright drives a session by its address', async ({ start, site }) => {
 });
 
 test('curl creates, reads and stops a session', async ({ start }) => {
-  test.skip(!hasCurl, 'curl is not installed');
+  requires('curl');
   const { baseURL, apiKey } = await start();
   const json = ['--header', 'Content-Type: application/json'];
   const session = `${baseURL}/v1/browser/session`;

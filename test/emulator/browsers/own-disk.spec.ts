@@ -3,11 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '../../support/emulator/fixtures.ts';
-import { hasOwnDisks } from '../../support/own-disks.ts';
+import { requires } from '../../support/requires.ts';
 
-test.skip(process.platform !== 'linux', 'mount namespaces are of Linux');
-
-const WHY = 'this machine does not allow it';
+requires('Linux');
 
 /**
  * Runs with a separate temporary directory, and returns what is left in it. Its name is short, because it contains
@@ -33,7 +31,7 @@ test('a browser has a separate disk: neither sees what the other writes', async 
   directory,
   site,
 }, testInfo) => {
-  test.skip(!hasOwnDisks, WHY);
+  requires('unshare');
   const lines: string[] = [];
   const emulator = await start({ allowLoopback: true, onLog: (line) => lines.push(line) });
   const browser = await connect((await emulator.api.create()).body.cdpUrl);
@@ -70,7 +68,7 @@ test('a browser has a separate disk: neither sees what the other writes', async 
 
 for (const [name, parent] of Object.entries({ 'the temporary directory': tmpdir(), 'another place': homedir() })) {
   test(`an emulator that was started in ${name} gives a browser a separate disk`, async ({ start, connect }) => {
-    test.skip(!hasOwnDisks, WHY);
+    requires('unshare');
     const project = await mkdtemp(join(parent, '.poolwright-test-'));
     const here = process.cwd();
     process.chdir(project);
@@ -89,7 +87,7 @@ for (const [name, parent] of Object.entries({ 'the temporary directory': tmpdir(
 }
 
 test('nothing is left when the browser ends, in any way', async ({ start }) => {
-  test.skip(!hasOwnDisks, WHY);
+  requires('unshare');
   const left = await leftIn(async () => {
     const emulator = await start();
     const mounts = () => readFileSync('/proc/self/mounts', 'utf8').split('\n').length;

@@ -6,6 +6,7 @@ import type { FaultRule } from '../../../src/emulator/fault-rule.ts';
 import type { Api } from '../../support/emulator/api.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { isRunning } from '../../support/processes.ts';
+import { requires } from '../../support/requires.ts';
 
 const POOLS = '/v1/browser/pools';
 const CREATE = { method: 'POST', path: '/v1/browser/session' } as const;
@@ -223,7 +224,7 @@ test.describe('a fault of a browser', () => {
   });
 
   test('freezes and resumes it; a frozen browser is killed at the end', async ({ start, connect }) => {
-    test.skip(process.platform !== 'linux', 'reads /proc');
+    requires('Linux');
     const emulator = await start();
     const { api } = emulator;
     const { sessionId, cdpUrl } = (await api.create()).body;

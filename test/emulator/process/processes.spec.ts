@@ -8,6 +8,7 @@ import { findChromiums } from '../../../src/emulator/chromium/find-chromium.ts';
 import { Api } from '../../support/emulator/api.ts';
 import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { isRunning } from '../../support/processes.ts';
+import { requires, UNSHARE } from '../../support/requires.ts';
 import { probeExtension } from '../../support/zip.ts';
 import { type BuiltEntries, buildEntries } from './built-entries.ts';
 
@@ -64,7 +65,7 @@ const directoriesOf = (pid: number, directory = tmpdir()) =>
   readdirSync(directory).filter((name) => name.startsWith('poolwright-emulator-') && name.includes(`-${pid}-`));
 
 test.describe('the emulator as a process', () => {
-  test.skip(process.platform !== 'linux', 'reads /proc');
+  requires('Linux');
 
   test('runs until its pipe ends, and leaves nothing', async ({ run }) => {
     const { child, answer, exited } = await run('emulatorMain', [], { apiKey: 'k1' });
@@ -118,15 +119,23 @@ test.describe('the emulator as a process', () => {
   });
 
   test('keeps the directories of an emulator whose process it cannot see', async ({ run, directory, entries }) => {
-    const namespace = ['--pid', '--fork', '--kill-child', '--mount-proc'];
-    test.skip(spawnSync('unshare', [...namespace, 'true']).status !== 0, 'needs PID namespaces');
+    requires('unshare');
+    const [unshare, ...user] = UNSHARE;
     const own = { TMPDIR: directory };
     const { child, answer } = await run('emulatorMain', [], {}, own);
     expect((await new Api(answer.baseURL, answer.apiKey).create()).status).toBe(200);
     expect(directoriesOf(child.pid as number, directory)).toHaveLength(1);
-    const elsewhere = [...namespace, process.execPath, entries.emulatorMain];
+    const elsewhere = [
+      ...user,
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+      process.execPath,
+      entries.emulatorMain,
+    ];
     const options = { input: '{}\n', env: { ...process.env, ...own }, encoding: 'utf8', timeout: 30_000 } as const;
-    expect(JSON.parse(spawnSync('unshare', elsewhere, options).stdout)).toMatchObject({ ok: true });
+    expect(JSON.parse(spawnSync(unshare, elsewhere, options).stdout)).toMatchObject({ ok: true });
     expect(directoriesOf(child.pid as number, directory)).toHaveLength(1);
   });
 

@@ -1,7 +1,9 @@
+import { resolve } from 'node:path';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import type { RunningCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite } from '../../support/e2e/suites.ts';
+import { UNSHARE } from '../../support/requires.ts';
 import type { Neighbour } from './plan.ts';
 
 /** A run of the same suite in the same directory. The other run must not touch its browsers. */
@@ -29,14 +31,17 @@ for (const name of ['lives', 'lives on']) test(name, async ({ page }) => {
 });`),
 };
 
-const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
-const OWN_TMP = 'mount -t tmpfs tmpfs /tmp && mkdir -p "$TMPDIR"';
-const shell = (line: string) => ['sh', '-c', `${line} && exec "$@"`, 'sh'];
+const CHECKOUT = resolve(import.meta.dirname, '../../..');
+const NAMESPACE = [...UNSHARE, '--pid', '--fork', '--kill-child', '--mount-proc'];
+/** An empty /tmp; a checkout below it stays where it is. `mount -c` takes "." as it is, not by its hidden path. */
+const OWN_TMP = `cd "$0" && mount -t tmpfs tmpfs /tmp && mkdir -p "$TMPDIR" "$0" &&
+  case "$0" in /tmp/*) mount -c --rbind . "$0" ;; esac && cd "$OLDPWD"`;
+const shell = (line: string) => ['sh', '-c', `${line} && exec "$@"`, CHECKOUT];
 const PLACES: Record<Neighbour['place'], readonly string[]> = {
   here: [],
   pids: NAMESPACE,
   tmp: [...NAMESPACE, ...shell(OWN_TMP)],
-  host: [...NAMESPACE, '--uts', ...shell(`echo elsewhere > /proc/sys/kernel/hostname && ${OWN_TMP}`)],
+  host: [...NAMESPACE, '--uts', ...shell(`hostname elsewhere && ${OWN_TMP}`)],
 };
 
 /** Starts it; returns at once. */

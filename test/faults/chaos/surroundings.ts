@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Consumer } from '../../support/e2e/consumer.ts';
+import { requires } from '../../support/requires.ts';
 import type { ChaosPlan, FullDisk } from './plan.ts';
 
 /** The surroundings of a run: its disk and its clock. */
@@ -15,25 +16,17 @@ export const LEDGERS = DIRECTORIES.ledger;
 /** A file that fills a file system. */
 const FILLER = 'filler.bin';
 
-let allowed: boolean | null = null;
-/** Whether this user may mount file systems and create namespaces. */
-function mayMount(): boolean {
-  allowed ??= spawnSync('unshare', ['--mount', '--pid', '--fork', '--mount-proc', 'true']).status === 0;
-  return allowed && process.getuid?.() === 0;
-}
-
-/** Returns the plan without the parts that this machine does not allow. */
-export function feasible(plan: ChaosPlan): ChaosPlan {
-  if (mayMount()) return plan;
-  const neighbour = plan.neighbour && { ...plan.neighbour, place: 'here' as const };
-  return { ...plan, disk: null, neighbour };
+/** Skips the test where this machine does not allow a part of its plan. */
+export function requiresFor({ disk, neighbour }: ChaosPlan): void {
+  if (disk) requires('root');
+  if (disk || (neighbour && neighbour.place !== 'here')) requires('unshare');
 }
 
 /** Returns variables that set the clock of the run's processes wrong. */
 export function clockEnv({ clock }: ChaosPlan): Record<string, string> {
   if (!clock) return {};
   return {
-    NODE_OPTIONS: `--require=${SKEW}`,
+    NODE_OPTIONS: `--require=${JSON.stringify(SKEW)}`,
     CHAOS_CLOCK_SHIFT: String(clock.shiftMs),
     CHAOS_CLOCK_FROM: String(Date.now() + clock.fromMs),
   };

@@ -3,6 +3,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
 import { projectDirectory } from '../../../src/options/project-directory.ts';
+import { requires } from '../../support/requires.ts';
 
 interface Fixtures {
   /** A project without `node_modules`, on a machine whose home and temporary directory are below `root`. */
@@ -44,7 +45,7 @@ const test = base.extend<Fixtures>({
 const own = () => join(process.env.TMPDIR ?? '', `poolwright-${userInfo().username}`);
 
 test.describe("the directory of a project's ledgers", () => {
-  test.skip(process.platform === 'win32', 'its temporary directory is the user’s own');
+  requires('POSIX');
 
   test('is in its node_modules', ({ project }) => {
     mkdirSync(join(project, 'node_modules'));
@@ -84,7 +85,7 @@ test.describe("the directory of a project's ledgers", () => {
     });
 
     test('is missing when it belongs to another user', ({ project }) => {
-      test.skip(process.getuid?.() !== 0, 'only root can give a directory away');
+      requires('root');
       mkdirSync(own(), { mode: 0o700 });
       chownSync(own(), OTHER_USER, OTHER_USER);
       expect(projectDirectory(project).ledgerDirectory).toBeNull();
@@ -92,7 +93,7 @@ test.describe("the directory of a project's ledgers", () => {
   });
 
   test('is not in a home of another user, as with sudo', ({ project, home }) => {
-    test.skip(process.getuid?.() !== 0, 'only root can give a directory away');
+    requires('root');
     chownSync(home, OTHER_USER, OTHER_USER);
     expect(projectDirectory(project).ledgerDirectory).toMatch(new RegExp(`^${own()}/`));
   });

@@ -7,6 +7,7 @@ import { limitsFile, readLimits, rememberLimits } from '../../../../src/broker/l
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 const SERVICE = { kind: 'hosted', baseURL: 'https://browsers.example.com', apiKey: 'key-word' } as const;
+const NOBODY = 65_534;
 const NOTHING = { concurrentBrowsers: null, pools: new Map() };
 
 const test = base.extend<{ project: string }>({
@@ -82,9 +83,16 @@ test('only positive whole numbers are read, whatever the file contains', ({ proj
 });
 
 test('a directory that cannot be written to is ignored', async ({ project }) => {
-  test.skip(process.getuid?.() === 0, 'root may write everywhere');
-  chmodSync(join(project, 'node_modules'), 0o500);
-  await rememberLimits(limitsFile(project, SERVICE), { concurrentBrowsers: 5, pools: new Map() });
+  chmodSync(project, 0o755);
+  chmodSync(join(project, 'node_modules'), 0o555);
+  const file = limitsFile(project, SERVICE);
+  const isRoot = process.getuid?.() === 0; // may write everywhere
+  if (isRoot) process.seteuid?.(NOBODY);
+  try {
+    await rememberLimits(file, { concurrentBrowsers: 5, pools: new Map() });
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
   expect(readLimits(limitsFile(project, SERVICE))).toEqual(NOTHING);
 });
 

@@ -8,6 +8,7 @@ import { workspaceOf } from '../../../../src/broker/ledger/workspace.ts';
 import { RunSweep } from '../../../../src/broker/recovery/run-sweep.ts';
 import { type SweepOptions, sweep } from '../../../../src/broker/recovery/sweep.ts';
 import { systemIdentity } from '../../../../src/broker/recovery/system-identity.ts';
+import { requiresFound } from '../../../support/requires.ts';
 import { ScriptedWorkspace } from '../../../support/unit/broker/scripted-workspace.ts';
 
 const BASE_URL = 'https://service.test';
@@ -146,7 +147,7 @@ test.describe('which run is dead', () => {
     workspace,
     options,
   }) => {
-    test.skip(systemIdentity() === null, 'this system does not say where it is');
+    requiresFound('a system with an identity', systemIdentity() !== null);
     const { sessionId } = workspace.create(null);
     writeLedger(directory, {}, sessionId);
     expect(await sweep(options)).toMatchObject({ stopped: [{ sessionId }] });
@@ -201,7 +202,7 @@ test.describe('which run is dead', () => {
     workspace,
     options,
   }) => {
-    test.skip(systemIdentity() === null, 'this system does not say where it is');
+    requiresFound('a system with an identity', systemIdentity() !== null);
     const first = workspace.create(note('r1', 'aaaa', minutesAgo(1)));
     const second = workspace.create(note('r1', 'aaaa', minutesAgo(1)));
     const other = workspace.create(note('r1', 'bbbb', minutesAgo(1))); // another shard of the run
@@ -244,7 +245,7 @@ test.describe('one bad file does not stop a run', () => {
     workspace,
     options,
   }) => {
-    test.skip(systemIdentity() === null, 'this system does not say where it is');
+    requiresFound('a system with an identity', systemIdentity() !== null);
     const { sessionId } = workspace.create(null);
     const other = workspace.create(null);
     const first = writeLedger(directory, { runId: 'r1' }, sessionId);
@@ -270,7 +271,7 @@ test.describe('one bad file does not stop a run', () => {
     workspace,
     options,
   }) => {
-    test.skip(systemIdentity() === null, 'this system does not say where it is');
+    requiresFound('a system with an identity', systemIdentity() !== null);
     const project = join(directory, 'poolwright-app');
     mkdirSync(project);
     writeFileSync(join(project, 'precious.txt'), '');

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { isSocketDirectory, makeSocketAddress, socketParents } from '../../../../src/broker/rpc/socket-address.ts';
 import { longestSocketPath } from '../../../../src/common/platform/socket-path.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
+import { requires } from '../../../support/requires.ts';
 
 const LETTERS = 'XXXXXX';
 /** The path below the parent of a socket's directory. */
@@ -49,7 +50,7 @@ test('Windows: a separate pipe, and no directory', async () => {
 });
 
 test.describe('on this machine', () => {
-  test.skip(process.platform === 'win32', 'it has pipes');
+  requires('POSIX');
 
   test('a broker can listen, however long the path of the temporary directory is', async () => {
     const outer = await mkdtemp(join(tmpdir(), 'long-'));

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { watchRuns } from '../../../../src/watch/runs/watch-runs.ts';
+import { requires } from '../../../support/requires.ts';
 
-test.skip(process.platform === 'win32', 'brokers announce themselves elsewhere');
+requires('POSIX');
 
 /** Announces a broker of another version. */
 async function announce(): Promise<{ directory: string; address: string }> {
