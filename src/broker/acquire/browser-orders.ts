@@ -81,7 +81,7 @@ export class BrowserOrders {
       explain: async (limit) => {
         if (waiting === 'capacity')
           return this.#options.client.limited?.reached ?? (await scheduler.describeLimit(limit));
-        return plan.pool === null ? waitsFor() : await this.#explainPool(plan.pool, limit);
+        return plan.pool === null ? waitsFor() : await this.#explainPool(plan, limit);
       },
       giveUp: () => givenUp.abort(new SurplusOrder()),
     };
@@ -98,7 +98,7 @@ export class BrowserOrders {
     const request = `${run.mark}-${++this.#requests}`;
     const askedAt = new Date(clock.now());
     try {
-      const pool = plan.pool === null ? null : await pools.resolve(plan.pool);
+      const pool = await pools.resolve(plan);
       if (closes.aborted) throw new SurplusOrder();
       ledger.asked(request, pool?.id ?? null);
       const note = noteFor(run, slot, request, plan);
@@ -139,9 +139,10 @@ export class BrowserOrders {
     return refused === null ? what : `${what} (${refused})`;
   }
 
-  async #explainPool(named: NonNullable<LeasePlan['pool']>, signal: AbortSignal): Promise<string> {
-    const { id } = await this.#options.pools.resolve(named);
-    const pool = await this.#options.client.getPool(id, { signal, retry: 'none' });
+  async #explainPool(plan: LeasePlan, signal: AbortSignal): Promise<string> {
+    const named = await this.#options.pools.resolve(plan);
+    if (!named) return 'waiting for the service to start one';
+    const pool = await this.#options.client.getPool(named.id, { signal, retry: 'none' });
     const error = pool.lastError ? `, its last error: "${pool.lastError}"` : '';
     return `pool ${pool.name} (${pool.id}) has no browser ready: it is ${pool.status}, size ${pool.size}, ${pool.ready} ready, ${pool.starting} starting, ${pool.leased} leased${error}`;
   }

@@ -65,9 +65,8 @@ async function withPools({ start, pools, plans }: RunChecks): Promise<{ plan: Le
   const found = [];
   for (const plan of plans) {
     const { pool: name } = plan;
-    const find = (named: string) =>
-      start.step(`the service to find pool ${named}`, (signal) => pools.resolve(named, signal));
-    found.push({ plan, pool: typeof name === 'string' ? await find(name) : null });
+    const find = () => start.step(`the service to find pool ${name}`, (signal) => pools.resolve(plan, signal));
+    found.push({ plan, pool: typeof name === 'string' ? await find() : null });
   }
   return found;
 }

@@ -28,12 +28,15 @@ export function startService(config: BrokerConfig): Promise<RunService> {
   return service;
 }
 
-async function start({ service, workers }: BrokerConfig): Promise<RunService> {
+async function start({ service, workers, projects }: BrokerConfig): Promise<RunService> {
   if (service.kind === 'browsers' || service.kind === 'provider') return service;
   if (service.kind === 'hosted') return { ...service, kind: 'service', embedded: null };
-  // Room for every worker and a handover, so that the emulator's limit never makes the run wait.
-  const concurrentBrowsers = Math.max(10, workers * 2);
-  const embedded = await startEmbeddedEmulator({ concurrentBrowsers, warmBrowserCap: 30 });
+  // Room for every worker, a handover and the pools, so that the emulator's limits never make the run wait.
+  const pools = new Set(projects.flatMap(({ plan }) => (plan.pool === null ? [] : JSON.stringify(plan.pool)))).size;
+  const embedded = await startEmbeddedEmulator({
+    concurrentBrowsers: Math.max(10, workers * (2 + pools)),
+    warmBrowserCap: Math.max(30, workers * pools),
+  });
   return { kind: 'service', baseURL: embedded.baseURL, apiKey: embedded.apiKey, embedded };
 }
 

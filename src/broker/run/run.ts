@@ -74,7 +74,7 @@ export async function startRun(
   const owner = ledgerOwner(config, service, run);
   const ledger = new Ledger(owner, log, run.now);
   const sweep = runSweep(config, beginning, run);
-  const pools = new PoolDirectory(client, run, ledger, workers);
+  const pools = new PoolDirectory(client, run, ledger, { workers, createsNamed: embedded !== null });
   // Before the checks: the record begins with the run.
   const recorder = openRecorder(config, embedded?.chromiums ?? [], (error) =>
     log.error('run.json could not be written', error),

@@ -47,6 +47,17 @@ test('every `poolwright …` in a sentence names an existing command and options
   expect(unknown).toEqual([]);
 });
 
+test('hosted browsers are used by the script that init adds, and plain `npx playwright test` by nothing else', () => {
+  const typedOnes = typed().filter(({ words }) => words.join(' ').startsWith('npx playwright test'));
+  expect(typedOnes.map(({ where }) => where)).toEqual([]);
+  const inSentences = docsPages().flatMap(({ path, text }) =>
+    [...text.matchAll(/`([^`\n]*npx playwright test[^`\n]*)`/g)].flatMap(([, command]) =>
+      command === 'npx playwright test' ? [] : [`${path}: ${command}`],
+    ),
+  );
+  expect(inSentences).toEqual([]);
+});
+
 test('every `npm run …`, and every file that `node` runs, exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const problems = typed().flatMap(({ where, words: [command, first = '', second = ''] }) => {
@@ -58,7 +69,7 @@ test('every `npm run …`, and every file that `node` runs, exists', () => {
   });
   const inSentences = docsPages().flatMap(({ path, text }) =>
     [...text.matchAll(/`npm run ([\w:]+)[^`]*`/g)].flatMap(([whole, name = '']) =>
-      name in scripts ? [] : [`${path}: ${whole}`],
+      name in scripts || SCRIPTS_OF_READERS.includes(name) ? [] : [`${path}: ${whole}`],
     ),
   );
   const scriptsInSentences = docsPages().flatMap(({ path, text }) =>

@@ -6,6 +6,11 @@ import { type CodeBlock, ROOT } from './pages.ts';
 /** For JavaScript, only errors about imports count: the globals of a runner without an import are unknown. */
 const IMPORT_ERRORS = new Set([2305, 2307, 2614, 2724]);
 
+/** A directory that does not exist, so that packages resolve from the root. */
+const CODE = join(ROOT, '.docs-code');
+/** What `playwright.hosted.config.ts` wraps. */
+const READERS_CONFIG = join(CODE, 'playwright.config.ts');
+
 /** Returns the source of each public entry in the build, by the name that users import. */
 export function entrySources(): Record<string, string> {
   return Object.fromEntries(
@@ -18,16 +23,18 @@ export function entrySources(): Record<string, string> {
 
 /** Returns TypeScript's errors in these blocks, each compiled as a separate module: `page:line: message`. */
 export function typeErrors(blocks: readonly CodeBlock[]): string[] {
-  // In a directory that does not exist, so that packages resolve from the root.
-  const files = new Map(blocks.map((block, n) => [join(ROOT, '.docs-code', `${n}.${extensionOf(block)}`), block]));
+  const files = new Map(blocks.map((block, n) => [join(CODE, `${n}.${extensionOf(block)}`), block]));
   const options = compilerOptions();
   const host = ts.createCompilerHost(options);
   const { readFile, fileExists, getSourceFile } = host;
   const codeOf = (name: string) => {
+    if (name === READERS_CONFIG)
+      return "import { defineConfig } from '@playwright/test'; export default defineConfig({});";
     const block = files.get(name);
     return block && `${block.code}\nexport {};\n`;
   };
-  host.fileExists = (name) => files.has(name) || fileExists(name);
+  host.fileExists = (name) => name === READERS_CONFIG || files.has(name) || fileExists(name);
+  host.directoryExists = (name) => name === CODE || ts.sys.directoryExists(name);
   host.readFile = (name) => codeOf(name) ?? readFile(name);
   host.getSourceFile = (name, ...rest) => {
     const code = codeOf(name);

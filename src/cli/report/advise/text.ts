@@ -73,8 +73,8 @@ function wantedText({ timeMs, cost }: Goals): string {
 }
 
 function commandOf({ workers, shards }: Choice): string {
-  const command = `npx playwright test --workers=${workers}`;
-  return shards > 1 ? `${command} --shard=1/${shards}, and so on` : command;
+  const flags = `--workers=${workers}`;
+  return shards > 1 ? `${flags} --shard=1/${shards}, and so on` : flags;
 }
 
 function figuresOf({ medianMs, p90Ms, browserMs, cost }: Choice): string {

@@ -54,7 +54,7 @@ export function leasingOf({
   const leasing = createLeasing({
     run,
     projects,
-    pools: new PoolDirectory(rest.client, run, ledger, workers),
+    pools: new PoolDirectory(rest.client, run, ledger, { workers, createsNamed: false }),
     limit: null,
     recorder,
     ledger,

@@ -41,7 +41,7 @@ function checksOf({ limit = 10, balance = 100, pools = {} }: World, more: Partia
     },
     lacksLedger: false,
     pools: {
-      resolve: async (name: string) => {
+      resolve: async ({ pool: name }: { pool: string }) => {
         steps.push(`look up ${name}`);
         const pool = pools[name];
         if (!pool) throw new OptionsError('pool', `there is no pool "${name}"`);
