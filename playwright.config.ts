@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
-import { defineConfig } from '@playwright/test';
+import { defineConfig, type Project } from '@playwright/test';
+import { gearOf, inGear } from './test/gears.ts';
 import type { Artefact } from './test/support/artefact.ts';
 
 // As in the broker (src/broker/main.ts): a worker that makes one request with undici takes 0.12 s less.
@@ -38,8 +39,8 @@ export default defineConfig<{ artefact: Artefact }>({
   expect: { timeout: 60_000 },
   // What was built is tested as it is.
   build: { external: ['**/dist/**'] },
-  reporter: [['list'], ['json', { outputFile: 'test-results/results.json' }]],
-  projects: [
+  reporter: [['list'], ['json', { outputFile: 'test-results/results.json' }], ['./test/support/gear-reporter.ts']],
+  projects: inGear<Project<{ artefact: Artefact }>>(gearOf(process.env.POOLWRIGHT_GEAR), [
     // Those that wait most come first: what needs the processor all the time fills the gaps at the end. It takes half a
     // minute to notice that a process hangs: one worker waits for that, and the others use the processor. The long
     // ones, and as many random runs as it takes to believe them: `node scripts/faults.mjs`.
@@ -72,5 +73,5 @@ export default defineConfig<{ artefact: Artefact }>({
     { name: 'package', testDir: 'test/package', timeout: 300_000, fullyParallel: true },
     // They never wait: more workers than cores would only load more.
     { name: 'unit', testDir: 'test/unit', timeout: 120_000, workers: availableParallelism(), use: NO_PAGE },
-  ],
+  ]),
 });
