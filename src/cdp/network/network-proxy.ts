@@ -15,6 +15,7 @@ import { ProxiedFiles } from './files/proxied-files.ts';
 import type { PageBinding } from './page-binding.ts';
 import type { NetworkPolicy } from './policy/network-policy.ts';
 import type { ProxiedDocuments } from './proxied-documents.ts';
+import type { ProxiedHosts } from './proxied-hosts.ts';
 import type { ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
 import type { ProxiedTraffic } from './proxied-traffic.ts';
 import { ImpliedHeaders } from './proxy/headers/implied-headers.ts';
@@ -44,6 +45,15 @@ export interface ProxyParts {
 
 /** A request that the client releases within this time, in ms, has current cookies, unless a command changed them. */
 const FRESH_MS = 50;
+
+/** Our scripts in a page, which reach some hosts. */
+interface Preparation {
+  hosts: ProxiedHosts;
+  /** Resolves when the page has confirmed them. Never rejects. */
+  done: Promise<void>;
+  isDone: boolean;
+}
+
 /** Time limit for a page to confirm that it has our scripts, in ms: a running page takes a few ms. */
 const PREPARED_MS = 2_000;
 
@@ -66,6 +76,7 @@ export class NetworkProxy implements Interceptor {
   readonly #cookies: RequestCookies;
   /** Requests that the client has paused, by session and ID, with the state of cookies then. */
   readonly #withClient: SessionMap<string, { paused: PausedRequest; since: number; changes: number }>;
+  readonly #preparations = new WeakMap<ProxiedTarget, Preparation>();
   /** How many commands of the client and responses may have changed cookies. */
   #cookieChanges = 0;
 
@@ -110,20 +121,29 @@ export class NetworkProxy implements Interceptor {
       this.#prepareWorker(target.session, target);
       return;
     }
-    void this.#prepare(target, true);
+    this.#prepare(target, true).isDone = true;
     this.#implied.prepare(target.session);
+  }
+
+  /** Whether the next document of a page certainly has our scripts, with all hosts that it reaches. */
+  isPrepared(target: ProxiedTarget): boolean {
+    const { hosts, isDone = false } = this.#preparations.get(target) ?? {};
+    return isDone && hosts === this.#policy.hostsOf(target);
   }
 
   /**
    * Lets pages of a context reach more hosts, including pages that are already open. Resolves when the browser has the
    * new patterns.
-   * @param led the page that is about to navigate to one of these hosts
+   * @param led the page that is about to navigate to one of these hosts. Later it is too late: the browser gives a page
+   *   that is navigating no commands. An unresponsive page must not block the navigation.
    */
   async extend(led: ProxiedTarget): Promise<void> {
     for (const target of this.#targets.in(led.session.target.contextId)) {
+      if (this.#preparations.get(target)?.hosts === this.#policy.hostsOf(target)) continue;
       if (!target.clientIntercepts) this.#stopRequests(target);
-      if (target.isDocument && (target === led || target.scripts.reach)) await this.#prepareWithin(target);
+      this.#prepare(target);
     }
+    await within(this.#prepare(led).done, PREPARED_MS, undefined);
   }
 
   onCommand(command: CdpMessage): CdpMessage | null {
@@ -230,7 +250,7 @@ export class NetworkProxy implements Interceptor {
    * @param isStale whether cookies may have changed since the browser has paused it
    */
   async #proxy(paused: PausedRequest, fields: ContinueFields, isStale: boolean): Promise<void> {
-    const { target, sessionId, requestId } = paused;
+    const { sessionId, requestId } = paused;
     if (!this.#isReached(paused, fields)) {
       this.#transport.post('Fetch.continueRequest', fields as Protocol.Fetch.ContinueRequestRequest, sessionId);
       return;
@@ -244,8 +264,6 @@ export class NetworkProxy implements Interceptor {
     // Its page has closed meanwhile: the root session has paused it again.
     if (sessionId !== undefined && !this.#transport.model.session(sessionId)) return;
     if (isFile(paused.url)) return await this.#files.proxy(paused, fields);
-    // Needed for a page that is older than its context's first proxied host.
-    if (paused.isNavigation && target.isDocument) await this.#prepareWithin(target);
     await this.#requests.proxy(paused, fields, isStale);
   }
 
@@ -263,9 +281,20 @@ export class NetworkProxy implements Interceptor {
     this.#transport.post('Fetch.enable', this.#ownPatterns(target), target.session.id);
   }
 
-  /** Installs our scripts for documents of the hosts that the target reaches, from its next document on. */
-  async #prepare(target: ProxiedTarget, isNew = false): Promise<void> {
-    await this.#binding.prepare(target, this.#expressions(target), isNew);
+  /** Installs our scripts for documents of the hosts that a page reaches, from its next document on. */
+  #prepare(target: ProxiedTarget, isNew = false): Preparation {
+    const hosts = this.#policy.hostsOf(target);
+    const before = this.#preparations.get(target);
+    if (before?.hosts === hosts) return before;
+    const done = target.isDocument
+      ? this.#binding.prepare(target, this.#expressions(target), isNew)
+      : Promise.resolve();
+    const preparation = { hosts, done, isDone: false };
+    void done.then(() => {
+      preparation.isDone = true;
+    });
+    this.#preparations.set(target, preparation);
+    return preparation;
   }
 
   #prepareWorker(session: Session, target: ProxiedTarget): void {
@@ -274,11 +303,6 @@ export class NetworkProxy implements Interceptor {
 
   #expressions(target: ProxiedTarget) {
     return { candidates: this.#policy.candidates, hosts: this.#policy.hostsOf(target).hostExpressions };
-  }
-
-  /** The same before a navigation, which an unresponsive page must not block. */
-  async #prepareWithin(target: ProxiedTarget): Promise<void> {
-    await within(this.#prepare(target), PREPARED_MS, undefined);
   }
 
   #ownPatterns(target: ProxiedTarget): Protocol.Fetch.EnableRequest {

@@ -3,6 +3,7 @@ import type { Dial } from '../../common/dial/dial.ts';
 import { LocalDownloads } from '../files/local-downloads.ts';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
+import type { PendingCommand } from '../transport/pending-commands.ts';
 import { ContextProxies, type IsClientsProxy } from './context-proxy/context-proxies.ts';
 import type { NetworkProxy } from './network-proxy.ts';
 import { PageBinding } from './page-binding.ts';
@@ -36,6 +37,9 @@ interface NetworkInterceptor {
 
 const NONE: ProxiedHosts = { matches: () => false, urlPatterns: [], hostExpressions: [] };
 
+/** Commands that start or end a navigation of a page. */
+const NAVIGATIONS = new Set(['Page.navigate', 'Page.reload', 'Page.navigateToHistoryEntry', 'Page.stopLoading']);
+
 /** Null if nothing is proxied. Loads the proxy now if it is certainly needed: its libraries take time to load. */
 export async function networkInterceptor(options: NetworkOptions): Promise<NetworkInterceptor | null> {
   if (!options.proxiedHosts && !options.auto) return null;
@@ -66,6 +70,8 @@ export class Network implements Interceptor {
   readonly #proxies: ContextProxies;
   readonly #documents: ProxiedDocuments;
   readonly #binding: PageBinding;
+  /** The last navigation that waits, by its page. */
+  readonly #led = new Map<ProxiedTarget, Promise<void>>();
   #proxy: NetworkProxy | null;
 
   constructor(transport: InterceptorTransport, options: NetworkOptions, loaded?: typeof NetworkProxy) {
@@ -88,11 +94,7 @@ export class Network implements Interceptor {
     this.#targets.observeCommand(command);
     this.policy.observeCommand(command);
     this.#comeFirst(command);
-    const led = this.policy.visit(command);
-    if (led) {
-      void this.#lead(command, led);
-      return null;
-    }
+    if (this.#leads(command)) return null;
     const sent = this.#proxies.onCommand(command);
     return this.#proxy ? this.#proxy.onCommand(sent) : sent;
   }
@@ -117,16 +119,51 @@ export class Network implements Interceptor {
     if (target?.isDocument) void this.#binding.install(target, this.policy.candidates, false);
   }
 
-  /** Sends a navigation once the browser knows what is proxied for it. Never rejects. */
-  async #lead(command: CdpMessage, target: ProxiedTarget): Promise<void> {
+  /**
+   * Whether a navigation of the test waits until the browser knows what is proxied for it. Those behind it in the same
+   * page wait, too: the last one must win.
+   */
+  #leads(command: CdpMessage): boolean {
+    if (!NAVIGATIONS.has(String(command.method))) return false;
+    const target = this.#targets.of(command.sessionId);
+    const visited = this.policy.visit(command);
+    const before = target && this.#led.get(target);
+    const isUnprepared = visited !== null && this.#proxy?.isPrepared(visited) !== true;
+    if (!target || (!before && !isUnprepared)) return false;
+    if (!before) this.#endEarlier(command);
+    const led = this.#lead(command, isUnprepared ? visited : null, before).finally(() => {
+      if (this.#led.get(target) === led) this.#led.delete(target);
+    });
+    this.#led.set(target, led);
+    return true;
+  }
+
+  /** Never rejects. @param before the navigation that it waits for */
+  async #lead(command: CdpMessage, visited: ProxiedTarget | null, before: Promise<void> | undefined): Promise<void> {
     try {
-      const Loaded = await loadProxy();
-      this.#proxy ??= this.#make(Loaded);
-      await this.#proxy.extend(target);
+      if (visited) {
+        const Loaded = await loadProxy();
+        this.#proxy ??= this.#make(Loaded);
+        await this.#proxy.extend(visited);
+      }
+      await before;
     } finally {
       // Without the proxy, the browser makes the request itself.
       this.#transport.pass(command);
     }
+  }
+
+  /**
+   * A navigation ends an earlier one of its page. One that waits would do that too late: the browser gives a page no
+   * commands while it is navigating, and the earlier document could come meanwhile.
+   */
+  #endEarlier({ id, sessionId, params }: CdpMessage): void {
+    const { frameId } = fieldsOf<Protocol.Page.NavigateRequest>(params);
+    const page = this.#transport.model.session(sessionId)?.target.id;
+    if (frameId !== undefined && frameId !== page) return;
+    const isEarlier = (command: PendingCommand) =>
+      command.method === 'Page.navigate' && command.sessionId === sessionId && command.id !== id;
+    if (this.#transport.isPending(isEarlier)) this.#transport.post('Page.stopLoading', {}, sessionId);
   }
 
   #make(Loaded: typeof NetworkProxy): NetworkProxy {

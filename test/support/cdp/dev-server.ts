@@ -104,6 +104,7 @@ const replies: Record<string, Reply> = {
     response
       .writeHead(Number(query.get('status') ?? 302), { location: query.get('to') ?? '/', 'set-cookie': 'hop=1' })
       .end(),
+  '/loop': (_request, response) => response.writeHead(302, { location: '/loop' }).end(),
   '/status': (_request, response, query) => {
     const status = Number(query.get('code'));
     response

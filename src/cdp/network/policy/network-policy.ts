@@ -78,8 +78,8 @@ export class NetworkPolicy {
   }
 
   /**
-   * Returns the page in which a command of the runner visits this machine, if its context reaches more from now on.
-   * Null for all other commands.
+   * Returns the page in which a command of the runner visits this machine, which its context reaches from now on. Null
+   * for all other commands.
    */
   visit({ method, sessionId, params }: CdpMessage): ProxiedTarget | null {
     if (!this.#events || method !== 'Page.navigate') return null;
@@ -96,8 +96,8 @@ export class NetworkPolicy {
     const { contextId } = target.session.target;
     const before = this.#reaches.get(contextId);
     const { visited } = before ?? { visited: new VisitedOrigins() };
-    if (!this.#note(visited, origin) || (before && !isFile)) return null;
-    this.#reaches.set(contextId, { visited, hosts: this.#hostsWith(visited) });
+    const isNew = this.#note(visited, origin);
+    if (!before || (isNew && isFile)) this.#reaches.set(contextId, { visited, hosts: this.#hostsWith(visited) });
     return target;
   }
 

@@ -87,13 +87,15 @@ test('configures the browser first, in that context only, and continues the navi
   expect(toBrowser).toEqual([]);
   await expect.poll(() => methods('s1').at(-1)).toBe('Page.navigate');
   expect(visited).toEqual(['http://localhost:4173']);
-  expect(methods('s1').filter((method) => /addBinding|addScript|Fetch/.test(method ?? ''))).toEqual([
-    'Fetch.enable',
-    'Runtime.addBinding',
-    'Page.addScriptToEvaluateOnNewDocument',
-    'Page.addScriptToEvaluateOnNewDocument',
-  ]);
-  expect(methods('s2')).toEqual(['Fetch.enable']);
+  // The other page of the context may navigate there, too: once it navigates, it takes no commands.
+  for (const sessionId of ['s1', 's2']) {
+    expect(methods(sessionId).filter((method) => /addBinding|addScript|Fetch/.test(method ?? ''))).toEqual([
+      'Fetch.enable',
+      'Runtime.addBinding',
+      'Page.addScriptToEvaluateOnNewDocument',
+      'Page.addScriptToEvaluateOnNewDocument',
+    ]);
+  }
   expect(methods('other')).toEqual([]);
   const sent = toBrowser.find(({ method }) => method === 'Page.navigate');
   list.message({ id: sent?.id ?? 0, sessionId: 's1', result: { loaderId: 'l' } });
@@ -103,4 +105,40 @@ test('configures the browser first, in that context only, and continues the navi
   expect(toBrowser.at(-1)).toMatchObject({ id: 8 });
   attach('s3', 'c1');
   expect(methods('s3')[0]).toBe('Fetch.enable');
+});
+
+test('holds every navigation of a page until its first visit is sent, and keeps their order', async () => {
+  const { list, toBrowser, attach } = aLink();
+  attach('s1', 'c1');
+  attach('s2', 'c1');
+  list.command(navigate(1, 's1', 'http://localhost:4173/a'));
+  list.command(navigate(2, 's2', 'http://localhost:4173/b'));
+  list.command(navigate(3, 's1', 'https://example.com/'));
+  list.command({ id: 4, sessionId: 's1', method: 'Page.reload' });
+  expect(toBrowser).toEqual([]);
+  const sent = () => toBrowser.filter(({ method }) => /^Page\.(navigate|reload)$/.test(String(method)));
+  await expect.poll(() => sent().length).toBe(4);
+  expect(sent().map(({ id }) => id)).toEqual(expect.arrayContaining([1, 2, 3, 4]));
+  expect(sent().flatMap(({ id, sessionId }) => (sessionId === 's1' ? id : []))).toEqual([1, 3, 4]);
+  const before = (id: number) =>
+    toBrowser.slice(
+      0,
+      toBrowser.findIndex((command) => command.id === id),
+    );
+  for (const [id, sessionId] of [
+    [1, 's1'],
+    [2, 's2'],
+  ] as const) {
+    const methods = before(id).flatMap((command) => (command.sessionId === sessionId ? command.method : []));
+    expect(methods).toEqual(expect.arrayContaining(['Fetch.enable', 'Page.addScriptToEvaluateOnNewDocument']));
+  }
+});
+
+test('ends an earlier navigation of a page, which would keep it from taking our scripts', async () => {
+  const { list, toBrowser, attach, methods } = aLink();
+  attach('s1', 'c1');
+  list.command(navigate(1, 's1', 'https://example.com/'));
+  list.command(navigate(2, 's1', 'http://localhost:4173/a'));
+  await expect.poll(() => toBrowser.at(-1)?.id).toBe(2);
+  expect(methods('s1').slice(0, 2)).toEqual(['Page.navigate', 'Page.stopLoading']);
 });
