@@ -1,20 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { nodeBinary } from './installed.mjs';
 import { main } from './playwright.mjs';
-import { countSkipped } from './skipped.mjs';
+import { readReport, tally, tallyLine } from './tally.mjs';
 
 /**
  * `node scripts/anywhere.mjs [options] [-- arguments of npm test]`: runs the tests of the last commit as on another
@@ -149,7 +140,5 @@ function describe({ node, user, load, gear, 'no-unshare': refused }, checkout) {
 function outcome(checkout) {
   const file = join(checkout, 'test-results', 'results.json');
   if (!existsSync(file)) return 'no results';
-  const report = JSON.parse(readFileSync(file, 'utf8'));
-  const { expected, unexpected, flaky } = report.stats;
-  return [`${expected} passed`, `${unexpected + flaky} failed`, countSkipped([report]).line].filter(Boolean).join(', ');
+  return tallyLine(tally([readReport(file)]));
 }

@@ -2,58 +2,70 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 /**
- * `node scripts/tally.mjs results.json …`: how many tests passed, failed and were skipped, in all runs together, from
- * Playwright's JSON reports. A flaky test counts as failed: flaky is broken. Reasons of skipped tests come first:
- *   --allow 'needs PID namespaces'  a reason that this machine may have; any other one counts as a failure
- * The last line is `N passed, N failed`, and `, N skipped` where some are.
+ * `node scripts/tally.mjs [--allow "needs root"]… results.json …`: how many tests passed, failed and were skipped, from
+ * Playwright's JSON reports, added up. Skipped tests come first, by their reasons: with `--allow`, one that is skipped
+ * for another reason counts as failed (`--allow none` allows no reason). The last line is `N passed, N failed`, and
+ * `, N skipped` where some are.
  */
 
-/** Every test that was skipped, by reason. */
-function skippedIn(suite, reasons = new Map()) {
-  for (const spec of suite.specs ?? []) {
-    for (const { status, annotations } of spec.tests) {
-      if (status !== 'skipped') continue;
-      const reason = annotations.find(({ type }) => type === 'skip' || type === 'fixme')?.description ?? 'did not run';
-      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-    }
-  }
-  for (const inner of suite.suites ?? []) skippedIn(inner, reasons);
-  return reasons;
+/** The reason of every skipped test of a report's suite (test/support/requires.ts). */
+function skippedIn(suite) {
+  const tests = (suite.specs ?? []).flatMap((spec) => spec.tests);
+  return [
+    ...tests
+      .filter(({ status }) => status === 'skipped')
+      .map(({ annotations }) => annotations.find(({ type }) => type === 'skip')?.description ?? 'no reason'),
+    ...(suite.suites ?? []).flatMap(skippedIn),
+  ];
 }
 
-/** Counts of several reports. */
+/**
+ * Counts the tests of one or more reports. A flaky test counts as failed: flaky is broken.
+ * @param reports Playwright's JSON reports, parsed
+ * @returns `passed`, `failed`, `skipped`: numbers of tests; `reasons`: a Map from reason to number, the most first
+ */
 export function tally(reports) {
-  const counts = { passed: 0, failed: 0, reasons: new Map() };
-  for (const { stats, suites, errors } of reports) {
-    counts.passed += stats.expected;
-    // An error outside of any test, as in a file that cannot be loaded.
-    counts.failed += stats.unexpected + stats.flaky + (stats.unexpected === 0 ? errors.length : 0);
-    for (const suite of suites) skippedIn(suite, counts.reasons);
-  }
-  return counts;
+  const sum = (count) => reports.reduce((total, report) => total + count(report), 0);
+  const all = reports.flatMap(({ suites }) => suites).flatMap(skippedIn);
+  const reasons = new Map();
+  for (const reason of all) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  return {
+    passed: sum(({ stats }) => stats.expected),
+    // An error of no test, as of a file that cannot be loaded.
+    failed: sum(({ stats, errors }) => stats.unexpected + stats.flaky || errors.length),
+    skipped: all.length,
+    reasons: new Map([...reasons].sort(([, a], [, b]) => b - a)),
+  };
 }
 
-/** The last line, with the reasons of skipped tests in it. */
-export function withReasons({ passed, failed, reasons }) {
-  const skipped = [...reasons.values()].reduce((sum, count) => sum + count, 0);
-  const list = [...reasons].map(([reason, count]) => `${count}: ${reason}`).join('; ');
+/** `12 passed, 0 failed, 3 skipped (2 needs unshare, 1 needs root)`. */
+export function tallyLine({ passed, failed, skipped, reasons }) {
+  const list = [...reasons].map(([reason, count]) => `${count} ${reason}`).join(', ');
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped (${list})` : ''}`;
 }
 
-export const read = (file) => JSON.parse(readFileSync(file, 'utf8'));
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const args = process.argv.slice(2);
-  const allowed = args.flatMap((arg, index) => (args[index - 1] === '--allow' ? [arg] : []));
-  const files = args.filter((arg, index) => arg !== '--allow' && args[index - 1] !== '--allow');
-  const counts = tally(files.map(read));
-  let { failed } = counts;
-  for (const [reason, count] of counts.reasons) {
-    const known = allowed.includes(reason);
-    if (!known) failed += count;
-    console.log(`skipped: ${count}: ${reason}${known ? '' : ' (not allowed here: counted as failed)'}`);
-  }
-  const skipped = [...counts.reasons.values()].reduce((sum, count) => sum + count, 0);
-  console.log(`${counts.passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-  process.exitCode = failed === 0 && counts.passed > 0 ? 0 : 1;
+/** Returns the reasons that are not in the list; of a test that was skipped in any other way: "no reason". */
+export function unexpectedReasons(reasons, allowed) {
+  return [...reasons.keys()].filter((reason) => !allowed.includes(reason));
 }
+
+export const readReport = (file) => JSON.parse(readFileSync(file, 'utf8'));
+
+function main(args) {
+  const allowed = [];
+  const files = [];
+  for (let at = 0; at < args.length; at += 1) {
+    if (args[at] === '--allow') allowed.push(args[++at]);
+    else files.push(args[at]);
+  }
+  const { passed, failed, skipped, reasons } = tally(files.map(readReport));
+  const unexpected = allowed.length > 0 ? unexpectedReasons(reasons, allowed) : [];
+  for (const [reason, count] of reasons) {
+    console.log(`skipped: ${count} ${reason}${unexpected.includes(reason) ? ', which counts as failed here' : ''}`);
+  }
+  const all = unexpected.reduce((sum, reason) => sum + reasons.get(reason), failed);
+  console.log(`${passed} passed, ${all} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  return all === 0 && passed > 0 ? 0 : 1;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) process.exitCode = main(process.argv.slice(2));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { main, playwrightTest } from './playwright.mjs';
 import { setUp } from './set-up.mjs';
-import { read, tally, withReasons } from './tally.mjs';
+import { readReport, tally, tallyLine } from './tally.mjs';
 
 /**
  * `npm test`: the first gear of the project's own tests (test/gears.ts), on the built package and real Chromium.
@@ -17,6 +17,6 @@ await main(async () => {
   const selecting = args.filter((arg) => arg !== '--all');
   await setUp();
   const code = await playwrightTest(selecting, { POOLWRIGHT_GEAR: gear });
-  if (existsSync(RESULTS)) console.log(withReasons(tally([read(RESULTS)])));
+  if (existsSync(RESULTS)) console.log(tallyLine(tally([readReport(RESULTS)])));
   return code;
 });

@@ -26,6 +26,7 @@ export const FIRST_GEAR: Readonly<Record<string, 'all' | readonly Selection[]>> 
     {
       why: 'docs, words and workflows that a change makes untrue',
       tests: {
+        tally: ALL,
         'docs/code': ALL,
         'docs/commands': ALL,
         'docs/links': ALL,

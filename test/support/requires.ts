@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { test } from '@playwright/test';
 
-/** The only way to skip a test: scripts/skipped.mjs counts skipped tests by these reasons. */
+/** The only way to skip a test: scripts/tally.mjs counts skipped tests by these reasons. */
 
 const isRoot = () => process.getuid?.() === 0;
 
