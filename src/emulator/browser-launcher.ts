@@ -89,7 +89,7 @@ export class BrowserLauncher implements Launcher {
       isReady = true;
       void child.exited.then(stop); // one that crashed leaves no proxy and no directory
       const { exited, pid } = child;
-      const clients = new CdpClients(child.pipe);
+      const clients = new CdpClients(child.pipe, (message) => proxy.failures.named(message));
       const started = child;
       /** Its ID while it is its own: one that has ended may be another process's by now. */
       const ifAlive = (act: (pid: number) => void) => {

@@ -44,13 +44,16 @@ const DETACHED = Buffer.from('{"method":"Target.detachedFromTarget"');
  */
 export class CdpClients {
   readonly #pipe: CdpPipe;
+  readonly #asClientsSee: (message: Buffer) => Buffer;
   readonly #seats = new Set<Seat>();
   /** Whose a session is. Responses need no look-up: each command has its own ID on the pipe. */
   readonly #bySession = new Map<string, Seat>();
   #isStalled = false;
 
-  constructor(pipe: CdpPipe) {
+  /** @param asClientsSee returns a message of Chromium's as clients get it */
+  constructor(pipe: CdpPipe, asClientsSee: (message: Buffer) => Buffer = (message) => message) {
     this.#pipe = pipe;
+    this.#asClientsSee = asClientsSee;
     pipe.giveTo((message) => this.#deliver(message));
     void pipe.closed.then(() => this.#end());
   }
@@ -104,7 +107,7 @@ export class CdpClients {
     if (!seat) return;
     if (startsWith(event, ATTACHED)) this.#add(seat, childOf(event));
     else if (startsWith(event, DETACHED)) this.#forget(seat, childOf(event));
-    seat.client?.send(asOnSocket(seat, event));
+    seat.client?.send(asOnSocket(seat, this.#asClientsSee(event)));
   }
 
   #add(seat: Seat, sessionId: string): void {
@@ -134,7 +137,7 @@ export class CdpClients {
     }
     const pipeId = this.#pipe.post({ ...command, sessionId }, (response) => {
       seat.pending.delete(pipeId);
-      seat.client?.send(withIdAtHead(asOnSocket(seat, response), id));
+      seat.client?.send(withIdAtHead(asOnSocket(seat, this.#asClientsSee(response)), id));
     });
     seat.pending.add(pipeId);
   }

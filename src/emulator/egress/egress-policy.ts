@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isLoopbackAddress, isLoopbackHost } from '../../common/url/loopback.ts';
 import { NOWHERE } from '../chromium/arguments.ts';
+import type { NetError } from './failure-names.ts';
 
 /** What decides where a browser may go. */
 export interface EgressRules {
@@ -19,6 +20,8 @@ export type Verdict =
       refused: string;
       /** As asked for: not worth a line. */
       quietly?: boolean;
+      /** How a browser without a proxy names it. */
+      netError?: NetError;
     };
 
 /** Judges a host that a browser asks for; the addresses that it returns are the ones to connect to. */
@@ -33,7 +36,7 @@ export async function judge(host: string, { allowLoopback, blocksAds, hasUpstrea
   try {
     addresses = await resolve(host);
   } catch {
-    return { refused: `${host} does not resolve` };
+    return { refused: `${host} does not resolve`, netError: 'net::ERR_NAME_NOT_RESOLVED' };
   }
   if (!allowLoopback && addresses.some(({ address }) => isLoopbackAddress(address))) {
     return { refused: loopbackRefusal(host) };

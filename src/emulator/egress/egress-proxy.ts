@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type LookupFunction, type Serv
 import { Socks5Server } from '@pondwader/socks5-server';
 import { urlCredentials } from '../../common/url/credentials.ts';
 import { judge } from './egress-policy.ts';
+import { FailureNames, netErrorOf } from './failure-names.ts';
 
 const LOOPBACK = new Uint32Array(new Uint8Array([127, 0, 0, 1]).buffer)[0]?.toString(16).toUpperCase().padStart(8, '0');
 const SOCKS_PORT = 1080;
@@ -34,6 +35,7 @@ const STATUS_BY_CODE: Record<string, Status> = {
  * fails, and changes headers and the reuse of connections.
  */
 export class EgressProxy {
+  readonly failures = new FailureNames();
   readonly #options: EgressProxyOptions;
   readonly #server: Server;
   readonly #incoming = new Set<Socket>();
@@ -101,6 +103,7 @@ export class EgressProxy {
       const verdict = await judge(host, { ...rules, hasUpstream: upstream !== undefined });
       if ('refused' in verdict) {
         if (!verdict.quietly) log(`egress: ${verdict.refused}`);
+        this.failures.note(verdict.netError);
         return send('CONNECTION_NOT_ALLOWED');
       }
       const outgoing = upstream
@@ -113,6 +116,8 @@ export class EgressProxy {
       if (this.#isCut.signal.aborted || incoming.destroyed) return;
       const { code, message } = error as NodeJS.ErrnoException;
       log(`egress: ${host}:${port}: ${message}`);
+      // Why an upstream proxy did not reach a host is unknown.
+      this.failures.note(upstream === undefined ? netErrorOf(code) : undefined);
       send(STATUS_BY_CODE[code ?? ''] ?? 'GENERAL_FAILURE');
     }
   }
