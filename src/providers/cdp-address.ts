@@ -4,6 +4,7 @@ import { ProviderError } from './provider.ts';
 /** Time limit for a browser's `/json/version`, in ms. */
 const VERSION_MS = 5_000;
 const NO_PORT = 'it has no debugging port: its /json/version names no webSocketDebuggerUrl';
+const REDIRECT = '/json/version redirects to another address, which is not followed: give the address of the browser';
 
 /**
  * The `ws://` address of a browser's CDP. An `http://` address is asked for `/json/version`, as Playwright and
@@ -23,8 +24,11 @@ export async function cdpAddress(
   const credentials = Buffer.from(`${username}:${password}`).toString('base64');
   const response = await fetch(url, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(VERSION_MS)]),
+    // Credentials and headers are for this host alone.
+    redirect: 'manual',
     headers: { ...(username && { authorization: `Basic ${credentials}` }), ...headers },
   });
+  if (response.status >= 300 && response.status < 400) throw new ProviderError('UNAVAILABLE', REDIRECT);
   if (!response.ok) throw new ProviderError('UNAVAILABLE', `/json/version responds with ${response.status}`);
   const version: unknown = await response.json().catch(() => null);
   const found = Object(version).webSocketDebuggerUrl;

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts';
-import { type CallOptions, type CreateOptions, isAmbiguous } from '../service/index.ts';
+import type { CallOptions, CreateOptions } from '../service/index.ts';
 import type {
   AccountBilling,
   CreateSessionRequest,
@@ -10,7 +10,7 @@ import type {
 } from '../service/schemas/index.ts';
 import { ALL_IN_USE } from './fixed-browsers.ts';
 import { OPTIONAL, type ProviderRequest, type ReleaseReason } from './provider.ts';
-import { type CheckedProvider, type LeasableBrowser, ProviderCalls } from './provider-calls.ts';
+import { type CheckedProvider, type LeasableBrowser, ProviderCalls, UNLISTED_MS } from './provider-calls.ts';
 
 /** A session, and what only a provider's browser has. */
 export type ProvidedSession = Session & { own?: OwnBrowser };
@@ -20,6 +20,10 @@ interface OwnBrowser extends Pick<LeasableBrowser, 'headers' | 'expiresAt'>, Pic
 /** What a provider learns of a browser that is created or stopped, and the service does not. */
 export interface ProviderOptions extends CreateOptions, Partial<Pick<ProviderRequest, 'project' | 'needMs'>> {
   reason?: ReleaseReason | undefined;
+  /** Called with a browser that came when its call had failed: the caller ends it. */
+  onUnused?: ((sessionId: string) => void) | undefined;
+  /** Called after `onDoubt`, once it is known what became of the browser. */
+  onCertain?: (() => void) | undefined;
 }
 
 /** What messages say of a limit that is not the plan's. */
@@ -34,12 +38,18 @@ export interface OwnLimit {
 export class ProvidedSessions {
   /** Labels stay as they are. */
   readonly renewsNotes = false;
+  /** Every doubt is reported by `onDoubt`. */
+  readonly reportsDoubt = true;
+  /** How long after a request its browser may be missing in the list, in ms: for ever, where there is no list. */
+  readonly unlistedMs: number;
   readonly limited: OwnLimit;
   /** For signs of life, in ms since the epoch: no provider tells the time of its service. */
   readonly now: () => number;
   readonly #calls: ProviderCalls;
   readonly #runsAlready: boolean | undefined;
   readonly #running = new Map<string, ProvidedSession>();
+  /** Browsers that were acquired, and whose end is not confirmed. */
+  readonly #ids = new Set<string>();
 
   readonly getBalance = refuse('account');
   readonly acquire = refuse('pools');
@@ -59,6 +69,7 @@ export class ProvidedSessions {
         ? { by: '`browsers`', reached: ALL_IN_USE }
         : { by: name, reached: `all browsers that ${name} allows are in use` };
     this.#calls = new ProviderCalls(provider, name, now);
+    this.unlistedMs = this.#calls.has('list') ? UNLISTED_MS : Number.POSITIVE_INFINITY;
     this.#runsAlready = provider.runsAlready;
   }
 
@@ -68,26 +79,49 @@ export class ProvidedSessions {
   }
 
   async createSession(
-    { note }: CreateSessionRequest = {},
-    { signal = NEVER, onDoubt, project = '', needMs = 0 }: ProviderOptions = {},
+    { note }: CreateSessionRequest,
+    { signal = NEVER, project = '', needMs = 0, ...account }: ProviderOptions,
   ): Promise<ProvidedSession> {
     const label = note ?? '';
-    try {
-      const { id: sessionId, cdpUrl, ...own } = await this.#calls.acquire({ label, project, needMs }, signal);
-      if (this.#running.has(sessionId)) throw twice(sessionId);
-      const runsAlready = this.#runsAlready;
-      const session = { sessionId, cdpUrl, status: 'active', note: label, own: { ...own, runsAlready } };
-      this.#running.set(sessionId, session);
-      return session;
-    } catch (error) {
-      if (error instanceof ServiceError && isAmbiguous(error)) onDoubt?.();
-      throw error;
-    }
+    let isTwice = false;
+    const {
+      id: sessionId,
+      cdpUrl,
+      ...own
+    } = await this.#calls.acquire({ label, project, needMs }, signal, {
+      onKnown: (id) => {
+        isTwice = !this.#isNew(id);
+        if (!isTwice) account.onKnown?.(id);
+      },
+      onUnused: (id) => {
+        if (this.#isNew(id)) account.onUnused?.(id);
+      },
+      onDoubt: () => account.onDoubt?.(),
+      onCertain: () => account.onCertain?.(),
+    });
+    if (isTwice) throw twice(sessionId);
+    const session = {
+      sessionId,
+      cdpUrl,
+      status: 'active',
+      note: label,
+      own: { ...own, runsAlready: this.#runsAlready },
+    };
+    this.#running.set(sessionId, session);
+    return session;
   }
 
   async stopSession(sessionId: string, { signal, reason = 'left-over' }: ProviderOptions = {}): Promise<void> {
     await this.#calls.release(sessionId, reason, signal);
     this.#running.delete(sessionId);
+    this.#ids.delete(sessionId);
+  }
+
+  /** False for the ID of a browser that has one already: to end the second would end the first. */
+  #isNew(id: string): boolean {
+    const isNew = !this.#ids.has(id);
+    this.#ids.add(id);
+    return isNew;
   }
 
   /** What a running one has used is not known before its end. */

@@ -5,14 +5,16 @@ import { parsedUrl } from '../common/url/parsed-url.ts';
 import { LeaseError, PoolwrightError, ServiceError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { redactText } from '../redact.ts';
-import { nextDelay } from '../service/index.ts';
+import { isAmbiguous, nextDelay } from '../service/index.ts';
 import { cdpAddress } from './cdp-address.ts';
 import type { Provider, ProviderErrorCode, ProviderRequest, ReleaseReason } from './provider.ts';
 
 /** Time limit of each call, in ms. Browsers take as long to start as the service's. */
 const TIME_LIMITS = { acquire: 200_000, release: 30_000, list: 15_000, usage: 10_000, limit: 10_000, check: 30_000 };
-/** How long an `acquire` that is given up may take to end, in ms. Its browser is released whenever it comes. */
-const GIVE_UP_MS = 3_000;
+/** How long an `acquire` that is given up may take to end, in ms. Its browser is ended whenever it comes. */
+const GIVE_UP_MS = 10_000;
+/** How long after a request its browser may be missing in `list`, in ms: until its `acquire` has ended. */
+export const UNLISTED_MS = TIME_LIMITS.acquire + 10_000;
 /** A browser is used for a day at most: its label, which is not renewed, names a run for as long. */
 export const MOST_LIFETIME_MS = 24 * 3_600_000;
 
@@ -44,6 +46,8 @@ const providedBrowser = v.object({
     ),
   ),
 });
+/** Enough of a browser to end it. */
+const withId = v.object({ id: providedBrowser.entries.id });
 const listedBrowsers = v.array(v.object({ id: v.string(), label: v.nullish(v.string(), null) }));
 const figure = v.nullable(v.pipe(v.number(), v.finite(), v.minValue(0)));
 
@@ -59,6 +63,18 @@ export interface CheckedProvider extends Provider {
 }
 
 type Call = keyof typeof TIME_LIMITS;
+
+/** Keeps account of what `acquire` starts. Each is called in the turn in which the fact is known. */
+export interface AcquireAccount {
+  /** A browser was acquired: the caller ends it, also if the call fails. */
+  onKnown(id: string): void;
+  /** The same for a browser that came when the call had failed. */
+  onUnused(id: string): void;
+  /** A browser may have been started, and its ID is unknown. */
+  onDoubt(): void;
+  /** What became of it is known after all. */
+  onCertain(): void;
+}
 
 /**
  * Calls a provider. Each call has a time limit, what it returns is checked, and every failure is a ServiceError. Their
@@ -87,17 +103,16 @@ export class ProviderCalls {
   }
 
   /** @throws ServiceError, LeaseError `CONNECT_FAILED`; the signal's reason */
-  async acquire(request: Omit<ProviderRequest, 'signal'>, signal: AbortSignal): Promise<LeasableBrowser> {
-    let coming: unknown;
-    const browser = await this.#call('acquire', signal, (signal) => {
-      coming = this.#provider.acquire({ ...request, signal });
-      return coming;
-    })
-      .then((given) => this.#checked('acquire', providedBrowser, given))
-      .catch(async (error) => {
-        await within(this.#releaseUnused(coming), GIVE_UP_MS, null);
-        throw error;
-      });
+  async acquire(
+    request: Omit<ProviderRequest, 'signal'>,
+    signal: AbortSignal,
+    account: AcquireAccount,
+  ): Promise<LeasableBrowser> {
+    const given = await this.#acquired(request, signal, account);
+    const named = v.safeParse(withId, given);
+    if (named.success) account.onKnown(named.output.id);
+    else account.onDoubt();
+    const browser = this.#checked('acquire', providedBrowser, given);
     const { id, cdpUrl, headers = {}, expiresAt } = browser;
     this.#secrets.set(id, [cdpUrl, ...Object.values(headers)]);
     try {
@@ -108,9 +123,8 @@ export class ProviderCalls {
         expiresAt: new Date(Math.min(expiresAt?.getTime() ?? latest, latest)),
       };
     } catch (error) {
-      await this.release(id, 'connect-failed').catch(() => undefined);
       signal.throwIfAborted();
-      const why = `Browser ${id} was acquired, but is not reachable: ${this.#text(reasonOf(error))}. It was released.`;
+      const why = `Browser ${id} was acquired, but is not reachable: ${this.#text(reasonOf(error))}.`;
       throw new LeaseError('CONNECT_FAILED', this.#named(why), { sessionId: id });
     }
   }
@@ -153,13 +167,43 @@ export class ProviderCalls {
     }
   }
 
-  /** Releases what `acquire` returns after it was given up, or without all that is needed. Never rejects. */
-  async #releaseUnused(coming: unknown): Promise<void> {
+  /** What `acquire` returns. One that is given up gets a moment to end: its outcome is worth more than a doubt. */
+  async #acquired(
+    request: Omit<ProviderRequest, 'signal'>,
+    signal: AbortSignal,
+    account: AcquireAccount,
+  ): Promise<unknown> {
+    let coming: Promise<unknown> | null = null;
+    let hasEnded = false;
     try {
-      const { id } = v.parse(v.object({ id: v.string() }), await coming);
-      await this.release(id, 'left-over');
-    } catch {
-      // It returned no browser, or its release failed: a sweep finds it by its label.
+      return await this.#call('acquire', signal, async (signal) => {
+        coming = Promise.resolve(this.#provider.acquire({ ...request, signal })).finally(() => {
+          hasEnded = true;
+        });
+        return await coming;
+      });
+    } catch (error) {
+      if (coming === null) throw error;
+      const outcome = this.#outcome(coming, account);
+      if (hasEnded && (await outcome) === 'unknown') account.onDoubt();
+      if (!hasEnded) {
+        account.onDoubt();
+        const certain = outcome.then((left) => left !== 'unknown' && account.onCertain());
+        await within(certain, GIVE_UP_MS, null);
+      }
+      throw error;
+    }
+  }
+
+  /** What a call that failed, or was given up, has left. Never rejects. */
+  async #outcome(coming: Promise<unknown>, { onUnused }: AcquireAccount): Promise<'a browser' | 'none' | 'unknown'> {
+    try {
+      const named = v.safeParse(withId, await coming);
+      if (!named.success) return 'unknown';
+      onUnused(named.output.id);
+      return 'a browser';
+    } catch (error) {
+      return isAmbiguous(this.#failure('acquire', error)) ? 'unknown' : 'none';
     }
   }
 
@@ -174,8 +218,10 @@ export class ProviderCalls {
 
   #failure(what: Call, error: unknown): ServiceError {
     const { code: named, retryAfterMs } = Object(error);
-    // Not by its class: the provider's file may have loaded this package as another kind of module.
-    const code: ProviderErrorCode = Object.hasOwn(FAILURES, named) ? named : 'UNAVAILABLE';
+    // Not by its class: the provider's file may have loaded this package as another kind of module. A release is
+    // repeated, whatever its failure is called.
+    const isNamed = what !== 'release' && Object.hasOwn(FAILURES, named);
+    const code: ProviderErrorCode = isNamed ? named : 'UNAVAILABLE';
     const delay = typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : undefined;
     return this.#error(...FAILURES[code], what, this.#text(errorMessage(error)), delay);
   }

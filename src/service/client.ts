@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { API, DESCRIPTION } from './endpoints.ts';
 import { callApi, prepare } from './http/api-call.ts';
-import type { CallOptions, CreateOptions, ServiceClientOptions } from './http/client-options.ts';
+import type { AcquireOptions, CallOptions, CreateOptions, ServiceClientOptions } from './http/client-options.ts';
 import { ServiceCore } from './http/core.ts';
 import { explainAmbiguous } from './http/failures.ts';
 import { createSession } from './resources/create-session.ts';
@@ -168,7 +168,7 @@ export class ServiceClient {
    * @throws ServiceError 409 `SERVICE_POOL_EMPTY` when nothing is ready, after 3 requests; 409 `SERVICE_CONFLICT` for a
    *   paused pool; 403 `SERVICE_LIMIT_REACHED`; 404 `SERVICE_NOT_FOUND`
    */
-  async acquire(poolId: string, body: AcquireRequest = {}, options: CallOptions = {}): Promise<AcquiredLease> {
+  async acquire(poolId: string, body: AcquireRequest = {}, options: AcquireOptions = {}): Promise<AcquiredLease> {
     return await acquire(this.#core, poolId, body, options);
   }
 

@@ -9,7 +9,14 @@ export {
 } from '../errors.ts';
 export { ServiceClient } from './client.ts';
 export { ENDPOINTS, type Endpoint } from './endpoints.ts';
-export type { CallOptions, CreateOptions, RetryInfo, RetryMode, ServiceClientOptions } from './http/client-options.ts';
+export type {
+  AcquireOptions,
+  CallOptions,
+  CreateOptions,
+  RetryInfo,
+  RetryMode,
+  ServiceClientOptions,
+} from './http/client-options.ts';
 export {
   type Failure,
   isAmbiguous,

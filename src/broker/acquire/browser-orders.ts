@@ -1,15 +1,18 @@
 import type { Clock } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
-import { OptionsError, ServiceError } from '../../errors.ts';
 import type { LeasePlan } from '../../options/schema/plan.ts';
-import { isAmbiguous, type RetryInfo } from '../../service/index.ts';
+import type { EndReason } from '../../record/enums.ts';
+import type { RetryInfo } from '../../service/index.ts';
+import type { AcquiredBrowser } from '../browsers/acquired-browser.ts';
 import type { BrowserService } from '../browsers/browser-service.ts';
+import type { Endable } from '../browsers/end-lease.ts';
 import { type HeldBrowser, heldBrowser, type WorkerSlot } from '../browsers/held-browser.ts';
 import { noteFor, type RunIdentity } from '../browsers/run-identity.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import type { PoolDirectory } from '../pools/pool-directory.ts';
 import { type Order, SurplusOrder } from './pending-orders.ts';
+import { RequestAccount } from './request-account.ts';
 import { BrowserRequest } from './requests/browser-request.ts';
 import type { Priority, RequestScheduler, Waiting } from './requests/request-scheduler.ts';
 
@@ -36,6 +39,8 @@ export interface BrowserOrdersOptions {
   ends: AbortSignal;
   /** Called with every new browser, before a worker gets it. */
   onCame(held: HeldBrowser): void;
+  /** Called with a browser that no worker gets: ends it. */
+  onUnused(held: HeldBrowser, reason: EndReason): void;
   /** Called with every failure. */
   onFailed(error: unknown): void;
   clock: Clock;
@@ -44,16 +49,19 @@ export interface BrowserOrdersOptions {
 
 /** Requests browsers from the service. Writes each request into the ledger before it is sent. */
 export class BrowserOrders {
-  /** Requests whose create had an unknown outcome: one more session with their note may exist. */
-  readonly doubtful = new Set<string>();
-
   #requests = 0;
+  readonly #accounts = new Set<RequestAccount>();
   readonly #pending = new Set<Promise<HeldBrowser>>();
 
   readonly #options: BrowserOrdersOptions;
 
   constructor(options: BrowserOrdersOptions) {
     this.#options = options;
+  }
+
+  /** Requests of which one more browser may run whose ID is unknown: those whose create had an unknown outcome. */
+  get doubtful(): RequestAccount[] {
+    return [...this.#accounts].filter(({ isDoubtful }) => isDoubtful);
   }
 
   /** Requests one browser. */
@@ -93,19 +101,29 @@ export class BrowserOrders {
   }
 
   async #run(plan: LeasePlan, slot: WorkerSlot, standing: Standing): Promise<HeldBrowser> {
-    const { client, run, scheduler, pools, ledger, log, refusals, onCame, onFailed, clock, closes, random } =
+    const { client, run, scheduler, pools, ledger, log, refusals, onCame, onUnused, onFailed, clock, closes, random } =
       this.#options;
     const request = `${run.mark}-${++this.#requests}`;
     const askedAt = new Date(clock.now());
+    const order = { plan, slot, askedAt, shard: run.shard };
+    let account: RequestAccount | null = null;
     try {
       const pool = await pools.resolve(plan);
       if (closes.aborted) throw new SurplusOrder();
-      ledger.asked(request, pool?.id ?? null);
+      account = new RequestAccount({
+        client,
+        request,
+        poolId: pool?.id ?? null,
+        askedAt: clock.now(),
+        ledger,
+        end: (browser, entry, reason) =>
+          onUnused(heldBrowser({ browser: unusedBrowser(browser, clock.now()), request, entry, ...order }), reason),
+      });
+      this.#accounts.add(account);
       const note = noteFor(run, slot, request, plan);
-      const onDoubt = () => this.doubtful.add(request);
       const { signal, needMs } = standing;
       const { project } = slot;
-      const why = { project, needMs, note, onDoubt };
+      const why = { project, needMs, note, account };
       const asks = new BrowserRequest({ client, plan, pool, ...why, signal, closes, clock, random });
       const browser = await scheduler.ask({
         ...standing,
@@ -116,14 +134,13 @@ export class BrowserOrders {
           refusals.saw({ request, attempt: asks.attempts, delayMs, code, status, message });
         },
       });
-      ledger.got(request, browser);
+      const entry = account.taken();
       log.info(`session ${browser.sessionId} from ${browser.source} for slot ${slot.index}`);
-      const held = heldBrowser({ browser, request, plan, slot, askedAt, shard: run.shard });
+      const held = heldBrowser({ browser, request, entry, ...order });
       onCame(held);
       return held;
     } catch (error) {
-      // A request that may have created a session stays in the ledger until the session list shows the outcome.
-      if (!this.doubtful.has(request) && !mayHaveLeftOne(error)) ledger.settled(request);
+      account?.failed(error);
       log.info(`no browser for slot ${slot.index}: ${errorMessage(error)}`);
       onFailed(error);
       throw error;
@@ -156,9 +173,17 @@ interface Standing {
   onWait(what: Waiting): void;
 }
 
-/** Whether the failed request may have created a session that the broker does not know. */
-function mayHaveLeftOne(error: unknown): boolean {
-  if (error instanceof SurplusOrder) return false;
-  if (error instanceof ServiceError) return isAmbiguous(error);
-  return !(error instanceof OptionsError);
+/** A browser that no worker gets, as it is known when its address is not. */
+function unusedBrowser(browser: Endable, now: number): AcquiredBrowser {
+  return {
+    ...browser,
+    source: browser.leaseId === null ? 'session' : 'pool',
+    servedBy: null,
+    type: null,
+    hasOwnState: false,
+    cdpUrl: '',
+    startedAt: new Date(now),
+    lifetimeSeconds: 0,
+    expiresAt: new Date(now),
+  };
 }

@@ -17,7 +17,13 @@ export interface BrowserService
   > {
   /** For the user's own browsers: what to say of their limit. */
   readonly limited?: OwnLimit;
-  createSession(body?: CreateSessionRequest, options?: ProviderOptions): Promise<ProvidedSession>;
+  /** Whether `onDoubt` is called for every create with an unknown outcome. Default: failures may be in doubt, too. */
+  readonly reportsDoubt?: boolean;
+  /**
+   * How long after a request its browser may be missing in the list, in ms; `Infinity`: there is no list. Default 0.
+   */
+  readonly unlistedMs?: number;
+  createSession(body: CreateSessionRequest, options: ProviderOptions): Promise<ProvidedSession>;
   stopSession(sessionId: string, options?: ProviderOptions): Promise<void>;
 }
 

@@ -25,8 +25,10 @@ export interface WorkerSlot {
  */
 export interface HeldBrowser {
   readonly browser: AcquiredBrowser;
-  /** `req=` of its note and its key in the ledger. */
+  /** `req=` of its note. */
   readonly request: string;
+  /** Its key in the ledger. */
+  readonly entry: string;
   readonly plan: LeasePlan;
   /** The slot in the original request: its note names this slot until another note is written. */
   readonly askedFor: WorkerSlot;
@@ -40,16 +42,17 @@ export interface HeldBrowser {
 }
 
 /** A browser that the service has just provided, and the request for it. */
-export interface Fetched extends Pick<HeldBrowser, 'browser' | 'request' | 'plan' | 'slot'> {
+export interface Fetched extends Pick<HeldBrowser, 'browser' | 'request' | 'entry' | 'plan' | 'slot'> {
   askedAt: Date;
   shard: SessionRecord['shard'];
 }
 
 /** Creates a browser that no worker holds yet. */
-export function heldBrowser({ browser, request, plan, slot, askedAt, shard }: Fetched): HeldBrowser {
+export function heldBrowser({ browser, request, entry, plan, slot, askedAt, shard }: Fetched): HeldBrowser {
   return {
     browser,
     request,
+    entry,
     plan,
     askedFor: slot,
     state: 'idle',

@@ -79,9 +79,9 @@ export class Ledger {
     if (this.#pools.delete(name)) this.#write({ poolGone: name });
   }
 
-  /** Requests with an unknown outcome. */
-  get unconfirmed(): string[] {
-    return [...this.#entries.values()].filter(({ sessionId }) => sessionId === null).map(({ request }) => request);
+  /** What it names. */
+  get entries(): readonly Readonly<LedgerEntry>[] {
+    return [...this.#entries.values()];
   }
 
   /**

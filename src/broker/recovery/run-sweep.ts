@@ -48,6 +48,15 @@ export class RunSweep {
   }
 }
 
+/** What to do about browsers that a sweep could neither find nor rule out, one line each. */
+export function unknownBrowserLines(unknown: SweepResult['unknownBrowsers']): string[] {
+  return unknown.map(({ request, runId, listedBy, ledger }) => {
+    const what = `run ${runId} may have left one more browser (its \`acquire\` had no result)`;
+    if (listedBy !== null) return `${what}: the next sweep after ${listedBy} finds it, if there is one`;
+    return `${what}, and the provider has no \`list\` to find it: look there for a browser with req=${request} in its label, then delete ${ledger}`;
+  });
+}
+
 /** Formats the results of a sweep, one line each; empty if it found nothing. */
 export function sweepLines(swept: SweepResult): string[] {
   const said: string[] = [];
@@ -59,6 +68,7 @@ export function sweepLines(swept: SweepResult): string[] {
       `run ${runId} may hold one more browser of pool ${poolId} (its acquire got no response): it ends by itself at the pool's \`leaseTimeoutSeconds\``,
     );
   }
+  said.push(...unknownBrowserLines(swept.unknownBrowsers.filter(({ listedBy }) => listedBy === null)));
   for (const file of swept.setAside) {
     said.push(`warning: ${file} is not a ledger of this version, or only half of one: set aside, not used`);
   }

@@ -49,6 +49,12 @@ export interface SweepResult {
    * by itself at the pool's `leaseTimeoutSeconds`.
    */
   unknownLeases: { poolId: string; runId: string }[];
+  /**
+   * Requests to a provider of which a dead run may have left a browser whose ID is unknown. Their ledger stays: with
+   * `listedBy` (ISO 8601), the list shows by then whether there is one; null: the provider has no list, so that only
+   * the user can look for a browser with `req=<request>` in its label, and then delete the ledger.
+   */
+  unknownBrowsers: { request: string; runId: string; listedBy: string | null; ledger: string }[];
   /** Ledger files that are not valid, by their new name. */
   setAside: string[];
   /** Failures, one line each; the ledgers involved stay. */
@@ -85,7 +91,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     if (await signs.isDead(ledger.content)) dead.push({ ...ledger, done: false });
   }
   for (const ledger of dead) {
-    const whole = await sweepLedger(ledger.content, options, result);
+    const whole = await sweepLedger(ledger, options, result);
     ledger.done = whole && (sessions !== null || ledger.content.entries.every(({ sessionId }) => sessionId !== null));
   }
   for (const session of sessions ?? []) {
@@ -99,7 +105,15 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
 
 /** An empty result. */
 export function emptySweep(): SweepResult {
-  return { stopped: [], poolsDeleted: [], alive: [], unknownLeases: [], setAside: [], failures: [] };
+  return {
+    stopped: [],
+    poolsDeleted: [],
+    alive: [],
+    unknownLeases: [],
+    unknownBrowsers: [],
+    setAside: [],
+    failures: [],
+  };
 }
 
 /** A ledger whose broker is dead. */
@@ -241,14 +255,29 @@ async function listSessions(options: SweepOptions, result: SweepResult): Promise
   }
 }
 
-/** Ends everything in a dead broker's ledger; false if something is left. */
-async function sweepLedger(ledger: LedgerContent, options: SweepOptions, result: SweepResult): Promise<boolean> {
-  const { runId } = ledger;
+/** Ends everything in a dead broker's ledger; false if something is left, or may be. */
+async function sweepLedger(
+  { file, content }: FoundLedger,
+  options: SweepOptions,
+  result: SweepResult,
+): Promise<boolean> {
+  const { runId } = content;
+  const listedBy = listedFrom(content, options.client);
   let whole = true;
-  for (const { sessionId, leaseId, poolId } of ledger.entries) {
+  for (const { request, sessionId, leaseId, poolId } of content.entries) {
     if (sessionId) whole = (await stop({ sessionId, leaseId, poolId }, runId, options, result)) && whole;
     else if (poolId) result.unknownLeases.push({ poolId, runId });
+    else if (options.client.now() < listedBy) {
+      whole = false;
+      const by = Number.isFinite(listedBy) ? new Date(listedBy).toISOString() : null;
+      result.unknownBrowsers.push({ request, runId, listedBy: by, ledger: file });
+    }
   }
-  for (const name of ledger.pools) whole = (await sweepPool(name, ledger, options.client, result)) && whole;
+  for (const name of content.pools) whole = (await sweepPool(name, content, options.client, result)) && whole;
   return whole;
+}
+
+/** From when on the list shows every browser that a ledger's requests have made, in ms since the epoch. */
+function listedFrom({ beatAt }: LedgerContent, { unlistedMs = 0 }: RunClient): number {
+  return Date.parse(beatAt) + unlistedMs;
 }

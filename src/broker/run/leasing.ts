@@ -86,6 +86,11 @@ export function createLeasing(options: LeasingOptions): Leasing {
       browsers.add(held);
       recorder.add(held.record);
     },
+    onUnused: (held, reason) => {
+      browsers.add(held);
+      recorder.add(held.record);
+      ender.end(held, reason);
+    },
     onFailed: (error) => {
       if (endsTheRun(error)) phase.close(error);
     },
@@ -120,7 +125,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
     endAll: async () => {
       stopHeartbeat();
       notices.stop();
-      await endRun({ phase, browsers, queue, orders, pools, client, ledger, log, clock });
+      await endRun({ phase, browsers, queue, orders, pools, client, log, clock });
     },
   };
 }

@@ -6,7 +6,6 @@ import type { BrowserQueue } from '../acquire/browser-queue.ts';
 import type { BrowserService } from '../browsers/browser-service.ts';
 import type { HeldBrowsers } from '../browsers/held-browsers.ts';
 import { parseNote } from '../browsers/session-note.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import type { PoolDirectory } from '../pools/pool-directory.ts';
 import type { RunPhase } from './run-phase.ts';
@@ -14,10 +13,10 @@ import type { RunPhase } from './run-phase.ts';
 /** What {@link stopLostCreates} needs. */
 interface LostCreates {
   client: BrowserService;
-  ledger: Ledger;
+  browsers: HeldBrowsers;
+  orders: Pick<BrowserOrders, 'doubtful'>;
   log: Log;
-  /** Requests that may have created one more session than the acquired one. */
-  doubtful: ReadonlySet<string>;
+  clock: Clock;
   signal: AbortSignal;
 }
 
@@ -38,14 +37,13 @@ export interface RunEndOptions {
   orders: Pick<BrowserOrders, 'settled' | 'doubtful'>;
   pools: Pick<PoolDirectory, 'deleteOwn'>;
   client: BrowserService;
-  ledger: Ledger;
   log: Log;
   clock: Clock;
 }
 
 /** Gives every browser back and waits, with a deadline, for the service's confirmations. Safe to call again. */
 export async function endRun(options: RunEndOptions): Promise<void> {
-  const { phase, browsers, orders, pools, client, ledger, log, clock } = options;
+  const { phase, browsers, orders, pools, client, log, clock } = options;
   phase.close(new LeaseError('BROKER_LOST', 'The run is ending: no browser is leased any more.'));
   endHeld(options);
   const confirm = clock.after(CONFIRM_GRACE_MS, () => phase.giveUpEnds());
@@ -55,8 +53,9 @@ export async function endRun(options: RunEndOptions): Promise<void> {
   pending.cancel();
   // End the browsers that arrived meanwhile.
   endHeld(options);
-  await Promise.all(browsers.all.map(({ ended }) => ended));
-  await stopLostCreates({ client, ledger, log, doubtful: orders.doubtful, signal: phase.endsOver });
+  await allEnded(browsers);
+  await endLostCreates({ client, browsers, orders, log, clock, signal: phase.endsOver });
+  await allEnded(browsers);
   const late = new AbortController();
   const deleted = clock.after(DELETE_GRACE_MS, () => late.abort(new Error('not deleted in time')));
   for (const failure of await pools.deleteOwn(late.signal)) log.error('a pool of this run was not deleted', failure);
@@ -69,6 +68,10 @@ function endHeld({ browsers, queue }: RunEndOptions): void {
   for (const held of browsers.held) queue.end(held, 'run-ended');
 }
 
+async function allEnded({ all }: HeldBrowsers): Promise<void> {
+  await Promise.all(all.map(({ ended }) => ended));
+}
+
 function printSlowEnd(browsers: HeldBrowsers, log: Log): void {
   const { ending } = browsers;
   const what = ending.length === 1 ? `browser ${ending[0]?.browser.sessionId}` : `${ending.length} browsers`;
@@ -76,27 +79,30 @@ function printSlowEnd(browsers: HeldBrowsers, log: Log): void {
 }
 
 /**
- * Finds the sessions of creates with a lost response by the request in their notes, and stops them. A session that is
- * not in the list is not running; it leaves the ledger. Call this at the end of a run, when its acquired browsers have
- * ended.
+ * Finds the sessions of creates with a lost response by the request in their notes, and starts to end them. A session
+ * that is not in the list is not running; its request leaves the ledger. Call this at the end of a run, when its
+ * acquired browsers have ended.
  */
-async function stopLostCreates({ client, ledger, log, doubtful, signal }: LostCreates): Promise<void> {
-  const lost = new Set([...ledger.unconfirmed, ...doubtful]);
-  if (lost.size === 0) return;
-  const unconfirmed = new Set(ledger.unconfirmed);
+async function endLostCreates({ client, browsers, orders, log, clock, signal }: LostCreates): Promise<void> {
+  const { doubtful } = orders;
+  if (doubtful.length === 0) return;
+  const { unlistedMs = 0, limited } = client;
+  if (unlistedMs === Number.POSITIVE_INFINITY) {
+    const labels = doubtful.map(({ request }) => `req=${request}`).join(', ');
+    log.error(
+      `whether a browser with ${labels} in its label runs is not known: its \`acquire\` had no result, and ${limited?.by} has no \`list\`. Look for it there; \`npx poolwright sweep\` repeats this`,
+    );
+    return;
+  }
   try {
     for await (const { sessionId, note } of runningSessions(client, { signal })) {
       const request = parseNote(note)?.request;
-      if (request === undefined || !lost.has(request)) continue;
-      try {
-        await client.stopSession(sessionId, { signal });
-        log.info(`session ${sessionId} of an unconfirmed create stopped`);
-      } catch (error) {
-        unconfirmed.delete(request);
-        log.error(`session ${sessionId} of an unconfirmed create may still be running`, error);
-      }
+      const account = doubtful.find((each) => each.request === request);
+      if (!account || browsers.get(sessionId)) continue;
+      log.info(`session ${sessionId} of an unconfirmed create is ended`);
+      account.unused({ sessionId, leaseId: null, poolId: null }, 'idle');
     }
-    for (const request of unconfirmed) ledger.settled(request);
+    for (const account of doubtful) if (clock.now() - account.askedAt >= unlistedMs) account.resolved();
   } catch (error) {
     log.error('could not look for sessions whose create got no response', error);
   }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { directoryClock } from '../../broker/ledger/directory-clock.ts';
 import { workspaceOf } from '../../broker/ledger/workspace.ts';
+import { unknownBrowserLines } from '../../broker/recovery/run-sweep.ts';
 import { emptySweep, type SweepResult, sweep } from '../../broker/recovery/sweep.ts';
 import { notify } from '../../common/text/notify.ts';
 import { variable } from '../../options/environment.ts';
@@ -51,12 +52,12 @@ async function run({ run: runId, json }: Options): Promise<void> {
   );
   if (json) printJson(result);
   else for (const line of sweepReport(result, root)) printLine(line);
-  if (result.failures.length > 0) process.exitCode = 1;
+  if (result.failures.length > 0 || result.unknownBrowsers.length > 0) process.exitCode = 1;
 }
 
 /** What a sweep came to, one line each. */
 export function sweepReport(result: SweepResult, root: string): string[] {
-  const { stopped, poolsDeleted, alive, unknownLeases, setAside, failures } = result;
+  const { stopped, poolsDeleted, alive, unknownLeases, unknownBrowsers, setAside, failures } = result;
   const said = [
     ...stopped.map(({ sessionId, runId }) => `stopped ${sessionId} (run ${runId})`),
     ...poolsDeleted.map((name) => `deleted pool ${name}`),
@@ -68,6 +69,7 @@ export function sweepReport(result: SweepResult, root: string): string[] {
       ({ poolId, runId }) =>
         `run ${runId} may hold one more browser of pool ${poolId} (its acquire request got no response): it ends after the pool's leaseTimeoutSeconds`,
     ),
+    ...unknownBrowserLines(unknownBrowsers),
     ...setAside.map((file) => `set aside ${file}: not a ledger of this version, or incomplete`),
     ...failures.map((failure) => `failed: ${failure}`),
   ];

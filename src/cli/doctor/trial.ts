@@ -2,12 +2,15 @@ import { once } from 'node:events';
 import pTimeout from 'p-timeout';
 import type { WebSocket } from 'ws';
 import type { RunClient } from '../../broker/browsers/browser-service.ts';
+import { untilEnded } from '../../broker/browsers/end-lease.ts';
 import { type OpenLimits, openSocket } from '../../cdp/transport/open-socket.ts';
 import { environmentProxy } from '../../common/dial/environment-proxy.ts';
+import { errorMessage } from '../../common/error-message.ts';
 import { LeaseError, PoolwrightError } from '../../errors.ts';
+import { stopSignals } from '../stop-signal.ts';
 import { whatAnswers } from './what-answers.ts';
 
-export type SessionMaker = Pick<RunClient, 'createSession' | 'stopSession'>;
+export type SessionMaker = Pick<RunClient, 'createSession' | 'release' | 'stopSession'>;
 
 /** How long a browser takes, in ms, measured on one that is created for it and stopped. */
 export interface Trial {
@@ -31,32 +34,97 @@ export interface TriedSession {
 /** The least a session may live, in seconds, should it not be stopped (section 8 of the service document). */
 const TRIAL_SECONDS = 60;
 const ROUND_TRIPS = 5;
+/** Bound on the confirmation of its end, in ms. */
+const END_MS = 45_000;
 
 /**
- * Creates a session, connects to it, opens a page in it, and stops it in any case.
+ * Creates a session, connects to it, opens a page in it, and ends it in any case, also after Ctrl-C.
  * @param whileItRuns called when all of that has worked
- * @throws ServiceError, LeaseError `CONNECT_FAILED`, PoolwrightError `TIMEOUT`
+ * @throws ServiceError, LeaseError `CONNECT_FAILED`, PoolwrightError `TIMEOUT`. The message names each browser whose
+ * end was not confirmed
  */
 export async function tryOneSession(
   client: SessionMaker,
   timeout: number,
   whileItRuns: (session: TriedSession) => Promise<void>,
 ): Promise<Trial> {
+  const made = new Set<string>();
+  const trial = async (signal: AbortSignal) => {
+    const tried = await use(client, { made, timeout, signal, whileItRuns }).catch((error: unknown) => ({ error }));
+    const left = await endAll(client, made);
+    if ('error' in tried) throw left === null ? tried.error : withLeft(tried.error, left);
+    if (left !== null) throw new LeaseError('BROWSER_LOST', left);
+    return tried;
+  };
+  return await interruptible(trial);
+}
+
+/** What a trial does with its browser. */
+interface Use {
+  /** Gets the ID of each browser that is made. */
+  made: Set<string>;
+  timeout: number;
+  signal: AbortSignal;
+  whileItRuns(session: TriedSession): Promise<void>;
+}
+
+async function use(client: SessionMaker, { made, timeout, signal, whileItRuns }: Use): Promise<Trial> {
   const since = performance.now();
   const note = `poolwright doctor ${Date.now().toString(36)}-${process.pid}`;
-  const { sessionId, cdpUrl, own } = await client.createSession({ duration: TRIAL_SECONDS, note });
+  const onKnown = (id: string) => void made.add(id);
+  const body = { duration: TRIAL_SECONDS, note };
+  const { sessionId, cdpUrl, own } = await client.createSession(body, { signal, onKnown, onUnused: onKnown });
+  made.add(sessionId);
   const create = performance.now() - since;
+  if (!cdpUrl) throw new LeaseError('CONNECT_FAILED', `Session ${sessionId} has no CDP address.`, { sessionId });
+  const limits = { headers: own?.headers, sessionId, timeout };
+  // Some browsers end with their connection.
+  const whileConnected = async () => {
+    signal.throwIfAborted();
+    await whileItRuns({ sessionId, note });
+  };
+  const tried = await connect(cdpUrl, limits, whileConnected).catch(async (error) => {
+    throw own ? await explained(error, { cdpUrl, sessionId, runsAlready: own.runsAlready }) : error;
+  });
+  return { create, ...tried };
+}
+
+/** Ends what a trial has made. Returns null when each end is confirmed; else which are not, and why. */
+async function endAll(client: SessionMaker, made: ReadonlySet<string>): Promise<string | null> {
+  const signal = AbortSignal.timeout(END_MS);
+  const left = await Promise.all(
+    [...made].map(async (sessionId) => {
+      const browser = { sessionId, leaseId: null, poolId: null };
+      const why = await untilEnded({ client, browser, signal, reason: 'finished' });
+      return why === null
+        ? null
+        : `Browser ${sessionId} may still run: its end was not confirmed (${errorMessage(why)}).`;
+    }),
+  );
+  const said = left.filter((text) => text !== null);
+  return said.length > 0 ? said.join(' ') : null;
+}
+
+function withLeft(error: unknown, left: string): unknown {
+  return error instanceof PoolwrightError ? new PoolwrightError(error.code, `${error.message} ${left}`) : error;
+}
+
+/** Lets work end what it has made when the command is interrupted, and then ends as the signal would have. */
+async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const interrupt = new AbortController();
+  const signals = stopSignals(process.platform);
+  let by: NodeJS.Signals | null = null;
+  const onSignal = (signal: NodeJS.Signals) => {
+    by = signal;
+    interrupt.abort(new PoolwrightError('ABORTED', `${signal}: the trial is cancelled.`));
+  };
+  // A second one ends the command at once.
+  for (const signal of signals) process.once(signal, onSignal);
   try {
-    if (!cdpUrl) throw new LeaseError('CONNECT_FAILED', `Session ${sessionId} has no CDP address.`, { sessionId });
-    const limits = { headers: own?.headers, sessionId, timeout };
-    // Some browsers end with their connection.
-    const whileConnected = () => whileItRuns({ sessionId, note });
-    const tried = await connect(cdpUrl, limits, whileConnected).catch(async (error) => {
-      throw own ? await explained(error, { cdpUrl, sessionId, runsAlready: own.runsAlready }) : error;
-    });
-    return { create, ...tried };
+    return await work(interrupt.signal);
   } finally {
-    await client.stopSession(sessionId);
+    for (const signal of signals) process.off(signal, onSignal);
+    if (by !== null) process.kill(process.pid, by);
   }
 }
 

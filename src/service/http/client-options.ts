@@ -60,6 +60,20 @@ export interface CreateOptions extends CallOptions {
    * succeeds, one more session with its note may then exist.
    */
   onDoubt?: (() => void) | undefined;
+  /**
+   * Called with the session's ID when the service has responded with it. From then on the caller stops the session,
+   * also if the call fails; without this, a session that cannot be used is stopped by the call, once.
+   */
+  onKnown?: ((sessionId: string) => void) | undefined;
+}
+
+/** Settings of an acquire, over those of the client. */
+export interface AcquireOptions extends CallOptions {
+  /**
+   * Called with the lease's IDs when they are known. From then on the caller releases it, also if the call fails;
+   * without this, a lease that cannot be used is released by the call, once.
+   */
+  onKnown?: ((lease: { leaseId: string; sessionId: string }) => void) | undefined;
 }
 
 /** Longer timers fire at once. */

@@ -30,7 +30,7 @@ export async function createSession(
     timeoutMs: options.timeout ?? Math.max(core.timeout, REQUEST_TIMEOUT.create),
   };
   const outcome = await createOrFind(core, call, body.note ?? '', options);
-  return 'found' in outcome ? outcome.found : await readCreated(core, call, outcome);
+  return 'found' in outcome ? outcome.found : await readCreated(core, call, outcome, options);
 }
 
 /** The result: the response to a create, or the session of a create whose response was lost. */
@@ -124,13 +124,19 @@ function noneFound(note: string): string {
   return `No session with the note "${note}" is listed, so none should be running.`;
 }
 
-/** @throws ServiceError `SERVICE_BAD_RESPONSE` when the response is not a session; it is stopped first. */
-async function readCreated(core: ServiceCore, call: CreateCall, response: Created): Promise<Session> {
+/** @throws ServiceError `SERVICE_BAD_RESPONSE` when the response is not a session; see `onKnown` for its end. */
+async function readCreated(
+  core: ServiceCore,
+  call: CreateCall,
+  response: Created,
+  { onKnown }: CreateOptions,
+): Promise<Session> {
+  onKnown?.(response.data.sessionId);
   try {
     return core.checkResponse(session, response, call);
   } catch (error) {
     const { sessionId } = response.data;
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof ServiceError) || onKnown) throw error;
     const stopped = await callApi(core, API.stopSession, { query: { sessionId } }, {}).then(
       () => `Session ${sessionId} was stopped.`,
       () => `Session ${sessionId} could not be stopped: it runs until its \`duration\` is over.`,

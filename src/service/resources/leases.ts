@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { API } from '../endpoints.ts';
 import { callApi, prepare } from '../http/api-call.ts';
-import type { CallOptions } from '../http/client-options.ts';
+import type { AcquireOptions } from '../http/client-options.ts';
 import type { Call, ServiceCore } from '../http/core.ts';
 import { explainAmbiguous, withNote } from '../http/failures.ts';
 import type { ApiResponse } from '../http/http.ts';
@@ -34,7 +34,7 @@ export async function acquire(
   core: ServiceCore,
   poolId: string,
   body: AcquireRequest,
-  options: CallOptions,
+  options: AcquireOptions,
 ): Promise<AcquiredLease> {
   const call: AcquireCall = {
     ...prepare(core, API.acquire, { id: poolId, body }),
@@ -43,9 +43,15 @@ export async function acquire(
   };
   const lost = `A browser may have been leased all the same; its lease cannot be looked up, and ${ENDS_BY_ITSELF}.`;
   const response = await explainAmbiguous(core.request(call, options), lost);
+  let isHandedOver = false;
+  const onKnown: AcquireOptions['onKnown'] = (lease) => {
+    isHandedOver = options.onKnown !== undefined;
+    options.onKnown?.(lease);
+  };
   try {
-    return await readLease(core, poolId, call, response, options);
+    return await readLease(core, poolId, call, response, { ...options, onKnown });
   } catch (error) {
+    if (isHandedOver) throw error;
     const released = await releaseUnread(core, poolId, response.data.leaseId);
     throw error instanceof ServiceError ? withNote(error, released) : error;
   }
@@ -59,13 +65,14 @@ async function readLease(
   poolId: string,
   call: AcquireCall,
   response: ApiResponse<z.output<typeof leased>>,
-  options: CallOptions,
+  options: AcquireOptions,
 ): Promise<AcquiredLease> {
   const { leaseId, session, ...beside } = core.checkResponse(acquireResponse, response, call);
   const unusable = (problem: string) =>
     core.badResponse({ ...call, subject: `lease ${leaseId}` }, response.status, problem);
   const sessionId = beside.sessionId || session?.sessionId;
   if (!sessionId) throw unusable('no `sessionId`, neither beside `leaseId` nor in `session`');
+  options.onKnown?.({ leaseId, sessionId });
   const inResponse = beside.cdpUrl || session?.cdpUrl;
   const asked = inResponse ? null : await callApi(core, API.getSession, { query: { sessionId } }, options);
   const cdpUrl = inResponse || asked?.cdpUrl;

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import type { ServiceError } from '../../../src/errors.ts';
-import { ProvidedSessions } from '../../../src/providers/provided-sessions.ts';
+import { ProvidedSessions, type ProviderOptions } from '../../../src/providers/provided-sessions.ts';
 import { type Provider, ProviderError, type ProviderErrorCode } from '../../../src/providers/provider.ts';
 
 const CDP_URL = 'wss://browsers.example.com/?token=t0ken-word';
@@ -9,12 +12,26 @@ const CDP_URL = 'wss://browsers.example.com/?token=t0ken-word';
 /** A provider in memory, with the calls that a test replaces. */
 function sessionsOf(calls: Partial<Provider>) {
   const released: string[] = [];
+  /** What became of each browser, in order. */
+  const account: string[] = [];
   const provider: Provider = {
     acquire: async () => ({ id: 'b-1', cdpUrl: CDP_URL }),
     release: async (id, reason) => void released.push(`${id} ${reason}`),
     ...calls,
   };
-  return { sessions: new ProvidedSessions(provider, 'browsers.ts'), released };
+  const sessions = new ProvidedSessions(provider, 'browsers.ts');
+  const create = (options: ProviderOptions = {}) =>
+    sessions.createSession(
+      {},
+      {
+        onKnown: (id) => account.push(`known ${id}`),
+        onUnused: (id) => account.push(`unused ${id}`),
+        onDoubt: () => account.push('doubt'),
+        onCertain: () => account.push('certain'),
+        ...options,
+      },
+    );
+  return { sessions, create, released, account };
 }
 
 test('passes label, project and time on, and keeps address, headers and end', async () => {
@@ -57,20 +74,32 @@ test('turns each failure into one that the failure policy knows', async () => {
   }
 });
 
-test('releases a browser that it cannot use, also one that was not promised', async () => {
+test('hands over a browser that it cannot use, also one that was not promised', async () => {
   for (const cdpUrl of ['localhost:9222', 'file:///browser', undefined]) {
     const acquire = () => ({ id: 'b-1', cdpUrl }) as never;
     for (const given of [acquire, async () => acquire()]) {
-      const { sessions, released } = sessionsOf({ acquire: given });
-      await expect(sessions.createSession()).rejects.toMatchObject({ code: 'SERVICE_BAD_RESPONSE' });
-      expect(released).toEqual(['b-1 left-over']);
+      const { create, account } = sessionsOf({ acquire: given });
+      await expect(create()).rejects.toMatchObject({ code: 'SERVICE_BAD_RESPONSE' });
+      expect(account).toEqual(['known b-1']);
     }
+  }
+});
+
+test('a result without an ID, and an error without a code, leave a doubt; a refusal does not', async () => {
+  for (const [acquire, doubts] of [
+    [async () => ({ cdpUrl: CDP_URL }) as never, ['doubt']],
+    [() => Promise.reject(new Error('no')), ['doubt']],
+    [() => Promise.reject(new ProviderError('CAPACITY', 'no')), []],
+  ] as const) {
+    const { create, account } = sessionsOf({ acquire });
+    await expect(create()).rejects.toThrow();
+    expect(account).toEqual(doubts);
   }
 });
 
 test('treats whatever else a provider throws as UNAVAILABLE, without the secrets of its browsers', async () => {
   let calls = 0;
-  const { sessions } = sessionsOf({
+  const { sessions, create } = sessionsOf({
     acquire: () => {
       calls += 1;
       if (calls > 1) throw new Error('fetch of wss://browsers.example.com/?token=t0ken-word with s3cret-header failed');
@@ -78,30 +107,66 @@ test('treats whatever else a provider throws as UNAVAILABLE, without the secrets
     },
     release: () => Promise.reject(new TypeError('gone')),
   });
-  await sessions.createSession();
-  const failed: Error = await sessions.createSession().catch((error) => error);
+  await create();
+  const failed: Error = await create().catch((error) => error);
   expect(failed.message).toBe('browsers.ts: fetch of wss://browsers.example.com/*** with *** failed');
   await expect(sessions.stopSession('b-1')).rejects.toMatchObject({ code: 'SERVICE_FAILED', status: 500 });
 });
 
-test('releases a browser that comes when it is not needed any more', async () => {
-  const { sessions, released } = sessionsOf({
+test('hands over a browser that comes when it is not needed any more', async () => {
+  const { create, account } = sessionsOf({
     acquire: async () => {
       await delay(100);
       return { id: 'late', cdpUrl: CDP_URL };
     },
   });
   const givenUp = new AbortController();
-  const created = sessions.createSession({}, { signal: givenUp.signal });
+  const created = create({ signal: givenUp.signal });
   givenUp.abort(new Error('not needed'));
   await expect(created).rejects.toMatchObject({ code: 'ABORTED' });
-  expect(released).toEqual(['late left-over']);
+  expect(account).toEqual(['doubt', 'unused late', 'certain']);
 });
 
-test('releases a browser that cannot be connected to', async () => {
-  const { sessions, released } = sessionsOf({ acquire: async () => ({ id: 'b-1', cdpUrl: 'http://127.0.0.1:1' }) });
-  await expect(sessions.createSession()).rejects.toMatchObject({ code: 'CONNECT_FAILED', sessionId: 'b-1' });
-  expect(released).toEqual(['b-1 connect-failed']);
+test('a call that is given up and then refused leaves no doubt, and one that fails does', async () => {
+  for (const [code, end] of [
+    ['CAPACITY', []],
+    ['UNAVAILABLE', ['doubt']],
+  ] as const) {
+    const { create, account } = sessionsOf({
+      acquire: ({ signal }) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(new ProviderError(code, 'aborted')))),
+    });
+    const givenUp = new AbortController();
+    const created = create({ signal: givenUp.signal });
+    givenUp.abort(new Error('not needed'));
+    await expect(created).rejects.toMatchObject({ code: 'ABORTED' });
+    expect(account).toEqual(end);
+  }
+});
+
+test('hands over a browser that cannot be connected to before it asks for the address, and claims no release', async () => {
+  const server = createServer();
+  const order: string[] = [];
+  server.on('request', (_, response) => {
+    order.push('asked');
+    response.writeHead(404).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { create, released } = sessionsOf({ acquire: async () => ({ id: 'b-1', cdpUrl: `http://127.0.0.1:${port}` }) });
+  const failed: ServiceError = await create({ onKnown: (id) => order.push(`known ${id}`) }).catch((error) => error);
+  expect(failed).toMatchObject({ code: 'CONNECT_FAILED', sessionId: 'b-1' });
+  expect(failed.message).not.toMatch(/releas|stop/i);
+  expect(order).toEqual(['known b-1', 'asked']);
+  expect(released).toEqual([]);
+  server.close();
+});
+
+test('repeats a release whatever its failure is called', async () => {
+  for (const code of Object.keys(CODES) as ProviderErrorCode[]) {
+    const { sessions } = sessionsOf({ release: () => Promise.reject(new ProviderError(code, 'no')) });
+    await expect(sessions.stopSession('b-1'), code).rejects.toMatchObject({ code: 'SERVICE_FAILED', retryable: true });
+  }
 });
 
 test('says which part of what a call returned is wrong, and not its value', async () => {
@@ -113,14 +178,16 @@ test('says which part of what a call returned is wrong, and not its value', asyn
     [{ id: 'b-1', cdpUrl: CDP_URL, expiresAt: 'soon' }, '`expiresAt` is wrong'],
   ];
   for (const [value, text] of wrong) {
-    const { sessions } = sessionsOf({ acquire: async () => value as never });
-    const failed: Error = await sessions.createSession().catch((error) => error);
+    const { create } = sessionsOf({ acquire: async () => value as never });
+    const failed: Error = await create().catch((error) => error);
     expect(failed.message).toContain(text);
     expect(failed.message).not.toMatch(/s3cret|t0ken/);
   }
-  const { sessions } = sessionsOf({});
-  await sessions.createSession();
-  await expect(sessions.createSession()).rejects.toThrow('`acquire` returned the id b-1 for two browsers');
+  const { create, account } = sessionsOf({});
+  await create();
+  await expect(create()).rejects.toThrow('`acquire` returned the id b-1 for two browsers');
+  // To end the second would end the first.
+  expect(account).toEqual(['known b-1']);
 });
 
 test('what a provider cannot do is null or an error, never a zero', async () => {

@@ -146,6 +146,7 @@ test('prints other untrusted text in clean lines', () => {
       poolsDeleted: leaseFailures,
       alive: stopped.map((each) => ({ ...each, project: id })),
       unknownLeases: [{ poolId: id, runId: id }],
+      unknownBrowsers: [{ request: id, runId: id, listedBy: null, ledger: id }],
       setAside: leaseFailures,
       failures: leaseFailures,
     };

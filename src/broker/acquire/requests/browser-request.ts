@@ -4,12 +4,15 @@ import { LeaseError, PoolwrightError, type ServiceError } from '../../../errors.
 import { hasOwnState } from '../../../options/context-mode.ts';
 import type { LeasePlan } from '../../../options/schema/plan.ts';
 import type { ProvidedSession } from '../../../providers/provided-sessions.ts';
+import type { EndReason } from '../../../record/enums.ts';
 import { LIMITS } from '../../../service/limits.ts';
 import { runningSessions } from '../../../service/running-sessions.ts';
 import type { Pool, Session } from '../../../service/schemas/index.ts';
 import type { AcquiredBrowser } from '../../browsers/acquired-browser.ts';
 import type { BrowserService } from '../../browsers/browser-service.ts';
+import type { Endable } from '../../browsers/end-lease.ts';
 import { SurplusOrder } from '../pending-orders.ts';
+import type { RequestAccount } from '../request-account.ts';
 import { type Attempts, endsTheRun, type NextStep, nextStep } from './failure-policy.ts';
 
 /** Polling interval for a found session that is still starting, in ms … */
@@ -20,15 +23,6 @@ const POLL_MS = 1_000;
  * document).
  */
 const POLLS = 190;
-
-/** Which session to find. */
-interface Search {
-  client: BrowserService;
-  /** Unique to the create whose response was lost. */
-  note: string;
-  signal: AbortSignal;
-  clock: Clock;
-}
 
 /** What a request needs besides its plan. */
 export interface RequestOptions {
@@ -46,8 +40,7 @@ export interface RequestOptions {
   signal: AbortSignal;
   /** Fires when no more browsers are requested. */
   closes: AbortSignal;
-  /** Called when a create may have left a session whose response was lost. */
-  onDoubt(): void;
+  account: Pick<RequestAccount, 'known' | 'unused' | 'doubt' | 'certain'>;
   clock: Clock;
   random(): number;
 }
@@ -68,6 +61,10 @@ export class BrowserRequest {
   /** The failure after which nothing more is created; an existing session may still be found. */
   #last: ServiceError | null = null;
   readonly #failures: Attempts['failures'] = new Map();
+  /** Sessions of lost creates, by their note … */
+  readonly #found = new Set<string>();
+  /** … and those of them that are being ended. */
+  readonly #unused = new Set<string>();
 
   readonly #options: RequestOptions;
 
@@ -97,9 +94,10 @@ export class BrowserRequest {
   }
 
   async #lease(pool: Pool): Promise<AcquiredBrowser> {
-    const { client, note, signal, clock } = this.#options;
+    const { client, note, signal, account, clock } = this.#options;
     const askedAt = this.#asks();
-    const lease = await client.acquire(pool.id, { waitMs: POOL_WAIT_MS }, { signal, retry: 'none' });
+    const onKnown = (lease: { leaseId: string; sessionId: string }) => account.known({ ...lease, poolId: pool.id });
+    const lease = await client.acquire(pool.id, { waitMs: POOL_WAIT_MS }, { signal, retry: 'none', onKnown });
     // The note tells whose session it is. A session without a note still works.
     client.updateSession(lease.sessionId, { note }).catch(() => undefined);
     const lifetimeSeconds = pool.leaseTimeoutSeconds ?? LIMITS.leaseTimeoutSeconds.default;
@@ -117,13 +115,12 @@ export class BrowserRequest {
   }
 
   async #create(): Promise<AcquiredBrowser> {
-    const { client, plan, clock } = this.#options;
+    const { plan, clock } = this.#options;
     const askedAt = this.#asks();
     const session = await this.#createOrFind();
     const { sessionId, cdpUrl, servedBy, own } = session;
     if (!cdpUrl) {
-      await client.stopSession(sessionId).catch(() => undefined);
-      const problem = `Session ${sessionId} was created but has no CDP address; it was stopped.`;
+      const problem = `Session ${sessionId} was created but has no CDP address.`;
       throw new LeaseError('CONNECT_FAILED', problem, { sessionId });
     }
     return {
@@ -146,21 +143,76 @@ export class BrowserRequest {
   }
 
   async #createOrFind(): Promise<ProvidedSession> {
-    const { client, plan, project, needMs, note, signal, closes, onDoubt } = this.#options;
-    const found = this.#isDoubtful ? await findCreated(this.#options) : null;
+    const { client, plan, project, needMs, note, signal, closes, account } = this.#options;
+    const found = this.#isDoubtful ? await this.#findCreated() : null;
     if (found) return found;
     if (this.#last) throw this.#last;
     if (closes.aborted) throw new SurplusOrder();
-    const doubt = () => {
+    const onDoubt = () => {
       this.#isDoubtful = true;
-      onDoubt();
+      account.doubt();
     };
     const wasDoubtful = this.#isDoubtful;
-    const asked = { signal, retry: 'none', onDoubt: doubt, project, needMs: needMs() } as const;
-    const session = await client.createSession({ ...plan.session, note }, asked);
+    const session = await client.createSession(
+      { ...plan.session, note },
+      {
+        signal,
+        retry: 'none',
+        project,
+        needMs: needMs(),
+        onDoubt,
+        onCertain: () => account.certain(),
+        onKnown: (sessionId) => account.known(created(sessionId)),
+        onUnused: (sessionId) => account.unused(created(sessionId), 'idle'),
+      },
+    );
     // The session exists: a failed search for duplicates must not lose it.
-    if (wasDoubtful) await stopTwins(this.#options, session.sessionId).catch(ignoreFailure);
+    if (wasDoubtful) await this.#endTwins(session.sessionId).catch(ignoreFailure);
     return session;
+  }
+
+  /** Returns the session of a create with a lost response, once it is active, and ends duplicates; null: none. */
+  async #findCreated(): Promise<Session | null> {
+    const { client, signal, account, clock } = this.#options;
+    for (let poll = 1; ; poll += 1) {
+      const [kept, ...twins] = await this.#withNote();
+      for (const { sessionId } of twins) this.#end(sessionId, 'idle');
+      if (!kept) return null;
+      account.known(created(kept.sessionId));
+      this.#isFound(kept.sessionId);
+      const session = kept.cdpUrl ? kept : await client.getSession(kept.sessionId, { signal });
+      if (session.status === 'active' && session.cdpUrl) return session;
+      // One that has no address, and is not starting, will not get one.
+      if (poll >= POLLS || session.status === 'completed') this.#end(kept.sessionId, 'connect-failed');
+      await pause(POLL_MS, signal, clock);
+    }
+  }
+
+  /** Ends the sessions that lost creates left, except the one to keep. */
+  async #endTwins(keep: string): Promise<void> {
+    for (const { sessionId } of await this.#withNote()) if (sessionId !== keep) this.#end(sessionId, 'idle');
+  }
+
+  /** A create makes one session at most: what became of it is known. */
+  #isFound(sessionId: string): void {
+    if (!this.#found.has(sessionId)) this.#options.account.certain();
+    this.#found.add(sessionId);
+  }
+
+  #end(sessionId: string, reason: EndReason): void {
+    this.#isFound(sessionId);
+    this.#unused.add(sessionId);
+    this.#options.account.unused(created(sessionId), reason);
+  }
+
+  /** The sessions with the note of this request, but for those that are being ended. */
+  async #withNote(): Promise<Session[]> {
+    const { client, note, signal } = this.#options;
+    const found: Session[] = [];
+    for await (const session of runningSessions(client, { signal })) {
+      if (session.note === note && !this.#unused.has(session.sessionId)) found.push(session);
+    }
+    return found;
   }
 
   /** Counts one more request and returns its time, in ms since the epoch. */
@@ -178,31 +230,6 @@ function ignoreFailure(error: unknown): void {
   if (!(error instanceof PoolwrightError)) throw error;
 }
 
-/**
- * Returns the session of a create with a lost response, once it is active; null if there is none. Stops all duplicates.
- */
-async function findCreated({ client, note, signal, clock }: Search): Promise<Session | null> {
-  for (let poll = 1; ; poll += 1) {
-    const [kept, ...twins] = await withNote(client, note, signal);
-    for (const { sessionId } of twins) await client.stopSession(sessionId, { signal });
-    if (!kept) return null;
-    const session = kept.cdpUrl ? kept : await client.getSession(kept.sessionId, { signal });
-    if (session.status === 'active' && session.cdpUrl) return session;
-    // One that has no address, and is not starting, will not get one.
-    if (poll >= POLLS || session.status === 'completed') await client.stopSession(kept.sessionId, { signal });
-    await pause(POLL_MS, signal, clock);
-  }
-}
-
-/** Stops the sessions that lost creates left, except the one to keep. */
-async function stopTwins({ client, note, signal }: Omit<Search, 'clock'>, keep: string): Promise<void> {
-  for (const { sessionId } of await withNote(client, note, signal)) {
-    if (sessionId !== keep) await client.stopSession(sessionId, { signal });
-  }
-}
-
-async function withNote(client: BrowserService, note: string, signal: AbortSignal): Promise<Session[]> {
-  const found: Session[] = [];
-  for await (const session of runningSessions(client, { signal })) if (session.note === note) found.push(session);
-  return found;
+function created(sessionId: string): Endable {
+  return { sessionId, leaseId: null, poolId: null };
 }

@@ -2,7 +2,7 @@ import { parseNote } from '../../../../src/broker/browsers/session-note.ts';
 import type { LedgerContent } from '../../../../src/broker/ledger/ledger-file.ts';
 import type { SweepResult } from '../../../../src/broker/recovery/sweep.ts';
 import type { ScriptedSession, ScriptedWorkspace } from '../../../support/unit/broker/scripted-workspace.ts';
-import { type Eyes, notedSessions } from './sweep-rules.ts';
+import { type Eyes, notedSessions, unknownRequests } from './sweep-rules.ts';
 
 /** Checks that must hold after every sweep. They throw if they do not. */
 
@@ -41,7 +41,7 @@ export function checkTouched(
 
 /** A ledger stays as long as its broker may be alive, or something that it names is running. */
 export function checkLedgers(
-  { ledgers: before, listed }: Eyes,
+  { ledgers: before, listed, lists }: Eyes,
   after: ReadonlyMap<string, LedgerContent>,
   workspace: ScriptedWorkspace,
   touchable: readonly Touchable[],
@@ -54,9 +54,23 @@ export function checkLedgers(
     const left = [
       ...ledger.entries.filter(({ sessionId }) => sessionId !== null && running.has(sessionId)),
       ...ledger.pools.filter((name) => pools.has(name)),
-      ...(listed ? notedSessions(mark, workspace.sessions) : []),
+      ...(listed ? notedSessions(mark, { lists, sessions: workspace.sessions }) : []),
     ];
     if (left.length > 0) throw new Error(`the ledger of ${mark} is gone, and not this: ${JSON.stringify(left)}`);
+  }
+}
+
+/** A ledger that names a browser of which nothing is known stays, and the result reports it. */
+export function checkUnknown(eyes: Eyes, after: ReadonlyMap<string, LedgerContent>, result: SweepResult): void {
+  for (const [mark, ledger] of eyes.ledgers) {
+    const unknown = unknownRequests(ledger, eyes);
+    if (!after.has(mark) && unknown.length > 0)
+      throw new Error(`the ledger of ${mark} is gone, and ${unknown} unknown`);
+    const said = result.unknownBrowsers.filter(
+      ({ runId, request }) => runId === ledger.runId && unknown.includes(request),
+    );
+    const isSwept = result.unknownBrowsers.some(({ request }) => request.startsWith(`${mark}-`));
+    if (isSwept && said.length < unknown.length) throw new Error(`not all is reported: ${JSON.stringify(result)}`);
   }
 }
 

@@ -11,6 +11,9 @@ const SILENT_MS = 20 * 60_000;
 /** How long a provider's label, which is not renewed, is a sign of life. */
 const LABEL_MS = 24 * 3_600_000 + SILENT_MS;
 
+/** How long an `acquire` of a provider may take, with a margin. */
+const ACQUIRE_MS = 210_000;
+
 /** The real state of a broker. */
 export interface Fate {
   run: { runId: string; mark: string };
@@ -23,8 +26,9 @@ export interface Eyes {
   place: string | null;
   /** The ledgers that it can read, by mark. */
   ledgers: ReadonlyMap<string, LedgerContent>;
-  /** Whether it gets the list of sessions. */
+  /** Whether it gets the list of sessions, and whether there is one. */
   listed: boolean;
+  lists: boolean;
   sessions: readonly ScriptedSession[];
   time: number;
   /** Whether notes are renewed while their sessions run. */
@@ -43,7 +47,7 @@ export function judge({ run, place, alive }: Fate, eyes: Eyes): 'never' | 'may' 
   // Its socket can be checked.
   if (ledger && place !== null && place === eyes.place) return alive ? 'never' : 'must';
   if (eyes.overRuns.includes(run.runId)) return 'must';
-  const beats = notedSessions(run.mark, eyes.sessions).map(({ note }) => parseNote(note)?.beat.getTime() ?? 0);
+  const beats = notedSessions(run.mark, eyes).map(({ note }) => parseNote(note)?.beat.getTime() ?? 0);
   const aliveUntil = eyes.renewsNotes
     ? Math.max(...beats, ledger ? Date.parse(ledger.beatAt) : 0) + SILENT_MS
     : ledger
@@ -55,15 +59,24 @@ export function judge({ run, place, alive }: Fate, eyes: Eyes): 'never' | 'may' 
 }
 
 /** Running sessions that belong to a broker by their notes. */
-export function notedSessions(mark: string, sessions: readonly ScriptedSession[]): ScriptedSession[] {
+export function notedSessions(mark: string, { lists, sessions }: Pick<Eyes, 'lists' | 'sessions'>): ScriptedSession[] {
+  if (!lists) return [];
   return sessions.filter(({ running, note }) => running && parseNote(note)?.request.startsWith(`${mark}-`));
 }
 
 /** Running sessions that visibly belong to a broker. */
-export function seenSessions(mark: string, { ledgers, sessions }: Eyes): ScriptedSession[] {
+export function seenSessions(mark: string, eyes: Eyes): ScriptedSession[] {
+  const { ledgers, sessions } = eyes;
   const entries = new Set(ledgers.get(mark)?.entries.map(({ sessionId }) => sessionId));
   return [
-    ...notedSessions(mark, sessions),
+    ...notedSessions(mark, eyes),
     ...sessions.filter(({ running, sessionId }) => running && entries.has(sessionId)),
   ];
+}
+
+/** Requests of a ledger that may have made a browser which no list shows, and none is certain to show. */
+export function unknownRequests({ beatAt, entries }: LedgerContent, { lists, renewsNotes, time }: Eyes): string[] {
+  // The service lists a session as soon as it is created; a pool's lease ends by itself.
+  if (renewsNotes || (lists && time >= Date.parse(beatAt) + ACQUIRE_MS)) return [];
+  return entries.flatMap(({ request, sessionId }) => (sessionId === null ? request : []));
 }

@@ -14,7 +14,7 @@ import type { Provider } from '../../../../src/providers/provider.ts';
 import type { ServiceClient } from '../../../../src/service/index.ts';
 import { type ScriptedSession, ScriptedWorkspace } from '../../../support/unit/broker/scripted-workspace.ts';
 import { foreignLedger, foreignNote } from './foreign-things.ts';
-import { checkClocks, checkGone, checkLedgers, checkTouched } from './sweep-checks.ts';
+import { checkClocks, checkGone, checkLedgers, checkTouched, checkUnknown } from './sweep-checks.ts';
 import { type Eyes, judge, seenSessions } from './sweep-rules.ts';
 import type { Step } from './sweep-steps.ts';
 
@@ -26,7 +26,10 @@ import type { Step } from './sweep-steps.ts';
 const WORKSPACES = {
   service: workspaceOf({ baseURL: 'https://service.test', apiKey: 'key-0123456789' }),
   provider: workspaceOf({ file: '/suite/browsers.ts' }),
+  listless: workspaceOf({ file: '/suite/browsers.ts' }),
 };
+/** Calls that list all browsers. */
+const LIST_CALLS = { service: 2, provider: 1, listless: 0 };
 const SUITE = 'c0ffee';
 const MINUTE_MS = 60_000;
 const BEAT_MS = 5 * MINUTE_MS;
@@ -88,7 +91,8 @@ export class World {
 
   /**
    * @param root an empty directory, used by this history only
-   * @param way how sweeps reach the workspace; a provider has no pools, and its labels are not renewed
+   * @param way how sweeps reach the workspace; a provider has no pools, its labels are not renewed, and it may have no
+   * list
    */
   constructor(
     private readonly root: string,
@@ -108,12 +112,14 @@ export class World {
           if (error.status !== 404) throw error;
         });
       },
-      list: async () => {
-        const listed = [];
-        for await (const { sessionId, note } of service.iterateSessions({ status: 'active' }))
-          listed.push({ id: sessionId, label: note });
-        return listed;
-      },
+      ...(this.way === 'provider' && {
+        list: async () => {
+          const listed = [];
+          for await (const { sessionId, note } of service.iterateSessions({ status: 'active' }))
+            listed.push({ id: sessionId, label: note });
+          return listed;
+        },
+      }),
     };
     return new ProvidedSessions(provider, 'browsers.ts', () => this.time);
   }
@@ -232,7 +238,7 @@ export class World {
   }
 
   private pool({ run: which, gone }: Step & { do: 'pool' }): void {
-    if (this.way === 'provider') return;
+    if (this.way !== 'service') return;
     for (const { run, ledger, pools, machine } of at(this.living, which)) {
       this.made += 1;
       const name = `pool-${run.mark}-${this.made}`;
@@ -256,7 +262,7 @@ export class World {
 
   private pass({ minutes, lost }: Step & { do: 'pass' }): void {
     // A label counts for a day. Machines that sleep for so long send nothing.
-    if (this.way === 'provider' && lost === 'everything') this.time += minutes * 60 * MINUTE_MS;
+    if (this.way !== 'service' && lost === 'everything') this.time += minutes * 60 * MINUTE_MS;
     for (let minute = 0; minute < minutes; minute += 1) {
       this.time += MINUTE_MS;
       for (const broker of this.living) if (this.time - broker.lastBeat >= BEAT_MS) this.beat(broker, lost);
@@ -340,7 +346,8 @@ export class World {
       place,
       ledgers: this.ledgersIn(directory),
       // One call for each status, or one in all.
-      listed: !asked.fails.some((call) => call < (this.way === 'service' ? 2 : 1)),
+      listed: !asked.fails.some((call) => call < LIST_CALLS[this.way]),
+      lists: this.way !== 'listless',
       sessions: this.workspace.sessions,
       time: this.time,
       renewsNotes: this.way === 'service',
@@ -377,6 +384,7 @@ export class World {
     const touchable = verdicts.filter(({ verdict }) => verdict !== 'never').map(({ broker }) => broker);
     checkTouched({ running, pools }, this.workspace, touchable);
     checkLedgers(eyes, this.ledgersIn(directory), this.workspace, touchable);
+    checkUnknown(eyes, this.ledgersIn(directory), result);
     if (asked.fails.length > 0) return;
     for (const { broker, verdict, seen } of verdicts) {
       const own = eyes.ledgers.get(broker.run.mark)?.pools ?? [];

@@ -1,3 +1,4 @@
+import { RequestAccount } from '../../../../src/broker/acquire/request-account.ts';
 import { Projects } from '../../../../src/broker/leases/projects.ts';
 import { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import type { Log } from '../../../../src/broker/log/log.ts';
@@ -32,6 +33,18 @@ export const memoryRecorder = () =>
     recordDirectory: null,
     onWriteError: () => undefined,
   });
+
+/** The account of a request whose browsers do not matter. */
+export function noAccount(): RequestAccount {
+  return new RequestAccount({
+    client: {},
+    request: 'r-1',
+    poolId: null,
+    askedAt: 0,
+    ledger: memoryLedger(),
+    end: () => undefined,
+  });
+}
 
 export function planOf(more: Partial<LeasePlan> = {}): LeasePlan {
   return { pool: null, fallback: 'session', session: {}, reuse: 'run', acquireTimeout: 120_000, ...more };

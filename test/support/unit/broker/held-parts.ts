@@ -29,6 +29,7 @@ export function freshBrowser(
       ...browser,
     },
     request: `r-${sessionId}`,
+    entry: `r-${sessionId}`,
     plan,
     slot: { project: 'p', index: 0 },
     askedAt: now,

@@ -11,8 +11,8 @@ const CODES: Record<number, ProviderErrorCode> = {
   503: 'CAPACITY',
 };
 
-/** A provider whose browsers are those of a scripted service. */
-export function scriptedProvider(service: ScriptedService): Provider {
+/** A provider whose browsers are those of a scripted service, with or without a list of them. */
+export function scriptedProvider(service: ScriptedService, lists = true): Provider {
   return {
     acquire: async ({ label, signal }) => {
       let isDoubtful = false;
@@ -22,19 +22,21 @@ export function scriptedProvider(service: ScriptedService): Provider {
       const { sessionId, cdpUrl } = await service
         .createSession({ note: label }, { signal, onDoubt })
         .catch((error) => Promise.reject(asProviderError(error, isDoubtful)));
-      return { id: sessionId, cdpUrl };
+      return { id: sessionId, cdpUrl: cdpUrl ?? 'nowhere' };
     },
     release: async (id) => {
       await service.stopSession(id).catch((error) => {
         if (!(error instanceof ServiceError) || error.status !== 404) throw asProviderError(error, true);
       });
     },
-    list: async () => {
-      const listed = [];
-      for await (const { sessionId, note } of service.iterateSessions({ status: 'active' }))
-        listed.push({ id: sessionId, label: note });
-      return listed;
-    },
+    ...(lists && {
+      list: async () => {
+        const listed = [];
+        for await (const { sessionId, note } of service.iterateSessions({ status: 'active' }))
+          listed.push({ id: sessionId, label: note });
+        return listed;
+      },
+    }),
   };
 }
 

@@ -22,7 +22,9 @@ export type Outcome =
   /** A create that was reset with an effect, was not found, and was then refused. */
   | 'doubt-503'
   /** A create that made one more session than the one it returns. */
-  | 'twin';
+  | 'twin'
+  /** A create whose session has no address. */
+  | 'unusable';
 
 /** A session at the service. */
 export interface ScriptedSession {
@@ -35,6 +37,11 @@ export interface ScriptedSession {
   /** Whether the run received a response about it; it cannot look up a pool's lease after a lost response. */
   told: boolean;
 }
+
+/** Outcomes that tell of a session … */
+const MADE: ReadonlySet<Outcome> = new Set(['ok', 'twin', 'unusable'] as const);
+/** … and of no other one. */
+const PLAIN: ReadonlySet<Outcome> = new Set(['ok', 'unusable'] as const);
 
 const CODES: Record<number, ServiceError['code']> = {
   400: 'SERVICE_BAD_REQUEST',
@@ -121,14 +128,15 @@ export class ScriptedService implements BrowserService {
     const given = () => sent && this.madeWhenAborted && make();
     options.signal?.addEventListener('abort', given, { once: true });
     const answered = this.ask(note ?? '', options, (outcome) => {
-      const ambiguous = outcome === 502 || (typeof outcome === 'string' && outcome !== 'ok');
+      const ambiguous = outcome === 502 || (typeof outcome === 'string' && !PLAIN.has(outcome));
       if (ambiguous) options.onDoubt?.();
       if (outcome === 'reset-done' || outcome === 'doubt-503' || outcome === 'twin') make();
       if (outcome === 'doubt-503') throw serviceError(503);
-      if (outcome !== 'ok' && outcome !== 'twin') throw failureOf(outcome);
+      if (!MADE.has(outcome)) throw failureOf(outcome);
       const session = make();
       session.told = true;
-      return this.shown(session);
+      options.onKnown?.(session.sessionId);
+      return { ...this.shown(session), ...(outcome === 'unusable' && { cdpUrl: undefined }) };
     });
     return await answered.finally(() => options.signal?.removeEventListener('abort', given));
   }
@@ -139,12 +147,13 @@ export class ScriptedService implements BrowserService {
       if (!pool) throw serviceError(404);
       const lease = () => this.start({ ours: true, note: null, poolId, leaseId: `lease-${++this.numbers}` });
       if (outcome === 'reset-done') lease();
-      if (outcome !== 'ok' && outcome !== 'twin') throw failureOf(outcome === 'doubt-503' ? 503 : outcome);
+      if (!MADE.has(outcome)) throw failureOf(outcome === 'doubt-503' ? 503 : outcome);
       if (pool.warm === 0) throw serviceError(409, 'SERVICE_POOL_EMPTY');
       pool.warm -= 1;
       const session = lease();
       session.told = true;
       const { sessionId, leaseId } = session;
+      options.onKnown?.({ sessionId, leaseId: leaseId ?? '' });
       return { leaseId: leaseId ?? '', poolId, sessionId, cdpUrl: 'wss://x/cdp', servedBy: null, createdAt: null };
     });
   }
@@ -201,7 +210,7 @@ export class ScriptedService implements BrowserService {
     const taken = [...this.pools.values()].some((pool) => pool.name === name);
     if (taken && (outcome === 'ok' || outcome === 'reset-done')) throw serviceError(409);
     if (outcome === 'reset-done') this.addPool(name, { ours: true, note: browser?.note, warm: 50 });
-    if (outcome !== 'ok') throw failureOf(outcome === 'doubt-503' || outcome === 'twin' ? 503 : outcome);
+    if (outcome !== 'ok') throw failureOf(outcome === 'doubt-503' || MADE.has(outcome) ? 503 : outcome);
     return this.addPool(name, { ours: true, note: browser?.note, warm: 50 });
   }
 
@@ -237,7 +246,7 @@ export class ScriptedService implements BrowserService {
     await this.travel(options);
     const outcome = this.script.ask.shift() ?? 'ok';
     // A session created at the moment of the abort exists all the same.
-    if (this.running.length + this.unlisted >= this.limit && (outcome === 'ok' || outcome === 'twin')) {
+    if (this.running.length + this.unlisted >= this.limit && MADE.has(outcome)) {
       this.refused.set(key, endsWhenSent);
       throw serviceError(403, 'SERVICE_LIMIT_REACHED');
     }

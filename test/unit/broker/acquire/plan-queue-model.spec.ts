@@ -209,7 +209,8 @@ class History {
       lifetimeSeconds: LIFETIME_S,
       expiresAt: new Date(now.getTime() + LIFETIME_S * 1000),
     } as const;
-    const asked = { request: sessionId, plan: planOf(), slot: { project: '', index: 0 }, askedAt: now, shard: null };
+    const slot = { project: '', index: 0 };
+    const asked = { request: sessionId, entry: sessionId, plan: planOf(), slot, askedAt: now, shard: null };
     const held = heldBrowser({ browser, ...asked });
     this.browsers.push(held);
     underway.comes(held);

@@ -5,7 +5,7 @@ import { BrowserRequest } from '../../../../src/broker/acquire/requests/browser-
 import { listRunning } from '../../../../src/broker/acquire/requests/capacity-watch.ts';
 import { PRIORITY, RequestScheduler } from '../../../../src/broker/acquire/requests/request-scheduler.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
-import { planOf } from '../../../support/unit/broker/broker-parts.ts';
+import { noAccount, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
@@ -38,7 +38,6 @@ class Workspace {
     };
     const { service: client, clock } = this;
     const random = () => 0.5;
-    const onDoubt = () => undefined;
     const asks = new BrowserRequest({
       client,
       plan: planOf(),
@@ -48,7 +47,7 @@ class Workspace {
       note,
       signal,
       closes: new AbortController().signal,
-      onDoubt,
+      account: noAccount(),
       clock,
       random,
     });

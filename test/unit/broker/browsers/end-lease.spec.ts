@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { BrowserRequest } from '../../../../src/broker/acquire/requests/browser-request.ts';
 import { heldBrowser } from '../../../../src/broker/browsers/held-browser.ts';
 import { BrowserEnder } from '../../../../src/broker/leases/browser-ender.ts';
-import { memoryLedger, planOf, quiet } from '../../../support/unit/broker/broker-parts.ts';
+import { memoryLedger, noAccount, planOf, quiet } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { type Outcome, ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
@@ -21,13 +21,14 @@ async function end(...answers: Outcome[]) {
     note: 'n',
     signal: new AbortController().signal,
     closes: new AbortController().signal,
-    onDoubt: () => undefined,
+    account: noAccount(),
     clock,
     random: Math.random,
   });
   const acquired = request.send();
   await clock.advance(100);
-  const asked = { request: 'r-1', plan, slot: { project: '', index: 0 }, askedAt: new Date(clock.now()), shard: null };
+  const slot = { project: '', index: 0 };
+  const asked = { request: 'r-1', entry: 'r-1', plan, slot, askedAt: new Date(clock.now()), shard: null };
   const held = heldBrowser({ browser: await acquired, ...asked });
   const ended: boolean[] = [];
   const ender = new BrowserEnder({

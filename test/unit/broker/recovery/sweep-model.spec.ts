@@ -8,11 +8,11 @@ import { history } from '../../../models/broker/recovery/sweep-steps.ts';
 import { World } from '../../../models/broker/recovery/sweep-world.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
-const RUNS = { service: propertyRuns(3_000), provider: propertyRuns(1_000) };
+const RUNS = { service: propertyRuns(3_000), provider: propertyRuns(1_000), listless: propertyRuns(1_000) };
 /** A place for tens of thousands of small files that does not use the disk, if there is one. */
 const IN_MEMORY = '/dev/shm';
 
-for (const way of ['service', 'provider'] as const) {
+for (const way of ['service', 'provider', 'listless'] as const) {
   test(`${way}: in every history, sweeps stop what dead runs left, and never touch a live run or foreign sessions`, async () => {
     const root = mkdtempSync(join(existsSync(IN_MEMORY) ? IN_MEMORY : tmpdir(), 'sweep-model-'));
     mock.timers.enable({ apis: ['Date'] });

@@ -12,7 +12,7 @@ import { propertyParts } from '../../../support/property-runs.ts';
 import { leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { scriptedProvider } from '../../../support/unit/broker/scripted-provider.ts';
-import { type Outcome, ScriptedService, type ScriptedSession } from '../../../support/unit/broker/scripted-service.ts';
+import { type Outcome, ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
 /**
  * Random histories of a run: workers lease, prefetch, cancel, give back, die; browsers end by themselves; the service
@@ -39,7 +39,7 @@ const worker = fc.nat(WORKERS - 1);
 const plan = fc.nat(3);
 /** How calls of each kind may fail. */
 const OUTCOMES: Record<'ask' | 'end' | 'pool' | 'list', Outcome[]> = {
-  ask: [400, 403, 409, 429, 503, 504, 'reset-done', 'reset-undone', 502, 'doubt-503', 'twin'],
+  ask: [400, 403, 409, 429, 503, 504, 'reset-done', 'reset-undone', 502, 'doubt-503', 'twin', 'unusable'],
   end: [400, 403, 409, 503, 'reset-done', 'reset-undone'],
   pool: [409, 503, 502, 'reset-done', 'reset-undone'],
   list: [503],
@@ -84,8 +84,13 @@ const world = fc.record({
   known: fc.boolean(),
   latency: fc.constantFrom(1, 20, 3_000),
   madeWhenAborted: fc.boolean(),
-  /** Whether the browsers come through a provider. It has no pools. */
-  provided: fc.boolean(),
+  /** Whether the browsers come through a provider, and whether it has a list. It has no pools. */
+  from: fc.constantFrom(
+    'service' as const,
+    'service' as const,
+    'provider' as const,
+    'provider without a list' as const,
+  ),
 });
 
 type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
@@ -111,7 +116,8 @@ class History {
   readonly endAll: () => Promise<void>;
   readonly recorder: RunRecorder;
   readonly ledger: Ledger;
-  private readonly provided: boolean;
+  private readonly from: World['from'];
+  private readonly lists: boolean;
   readonly plans: LeasePlan[];
   readonly problems: string[] = [];
   private workers: Worker[] = Array.from({ length: WORKERS }, newWorker);
@@ -121,8 +127,10 @@ class History {
   /** How many failures the run may record: real requests that failed, and failed browsers for expected workers. */
   private reasons = 0;
 
-  constructor({ limit, unlisted, known, latency, madeWhenAborted, provided }: World) {
-    this.provided = provided;
+  constructor({ limit, unlisted, known, latency, madeWhenAborted, from }: World) {
+    const provided = from !== 'service';
+    this.from = from;
+    this.lists = from !== 'provider without a list';
     Object.assign(this.service, { limit, unlisted, latency, madeWhenAborted });
     const pool = this.service.addPool('warm', { warm: 3 });
     this.plans = [
@@ -134,7 +142,7 @@ class History {
     this.service.mayEnd = (sessionId) => this.closing || !this.leased.has(sessionId);
     const { leases, endAll, recorder, ledger } = leasingOf({
       client: provided
-        ? new ProvidedSessions(scriptedProvider(this.service), 'scripted', () => this.clock.now())
+        ? new ProvidedSessions(scriptedProvider(this.service, this.lists), 'scripted', () => this.clock.now())
         : this.service,
       workers: WORKERS,
       plans: this.plans,
@@ -157,7 +165,7 @@ class History {
     else if (step.do === 'lose') this.pick([...this.service.running], step.which, (each) => this.service.lose(each));
     else if (step.do === 'other') this.other(step.starts);
     // A provider that loses a browser without a failure breaks its contract.
-    else if (step.do === 'script' && !(this.provided && step.outcome === 'twin'))
+    else if (step.do === 'script' && !(this.from !== 'service' && step.outcome === 'twin'))
       this.service.script[step.kind].push(step.outcome);
     await this.clock.advance(step.do === 'advance' ? step.ms : 0);
     this.check();
@@ -177,15 +185,17 @@ class History {
     await settled();
     if (this.waiting.size > 0) this.problems.push(`${this.waiting.size} requests were never answered`);
     for (const { sessionId, told, poolId } of this.service.running.filter(({ ours }) => ours)) {
-      // Only the response to an acquire names its lease.
-      if (told || poolId === null) this.problems.push(`${sessionId} was left running`);
+      // Only the response to an acquire names its lease, and without a list nothing names a lost browser.
+      if (told || (poolId === null && this.lists)) this.problems.push(`${sessionId} was left running`);
     }
     for (const pool of this.service.pools.values()) {
       if (pool.ours) this.problems.push(`pool ${pool.name} was left`);
     }
     const open = this.recorder.sessions.filter(({ endConfirmed }) => !endConfirmed);
     if (open.length > 0) this.problems.push(`on record as not ended: ${open.map(({ sessionId }) => sessionId)}`);
-    if (this.ledger.unconfirmed.length > 0) this.problems.push(`left in the ledger: ${this.ledger.unconfirmed}`);
+    // A provider may list a browser only when its `acquire` is over. Only what is unknown stays in the ledger.
+    const left = this.ledger.entries.filter(({ sessionId }) => sessionId !== null || this.from === 'service');
+    if (left.length > 0) this.problems.push(`left in the ledger: ${JSON.stringify(left)}`);
     if (this.clock.timers > 0) this.problems.push(`${this.clock.timers} timers are still set`);
   }
 
@@ -264,16 +274,15 @@ class History {
     if (this.problems.length > 0) throw new Error(this.problems.join('\n'));
   }
 
-  /** If the broker died now, its ledger must name the request of every session whose response it did not get. */
+  /** If the broker died now, its ledger must name every session that runs: by its ID from the response on. */
   private checkLedger(): void {
-    const requestOf = ({ note }: ScriptedSession) => parseNote(note)?.request ?? '';
-    const told = new Set([...this.service.sessions.values()].filter((each) => each.told).map(requestOf));
-    const known = new Set([...told, ...this.ledger.unconfirmed]);
-    for (const session of this.service.running) {
-      // A session whose create got no response may have been found by its note.
-      const isHeld = this.recorder.sessions.some(({ sessionId }) => sessionId === session.sessionId);
-      if (!session.ours || session.told || isHeld || session.poolId !== null || known.has(requestOf(session))) continue;
-      this.problems.push(`${session.sessionId} runs, and is in no ledger`);
+    const { entries } = this.ledger;
+    const ids = new Set(entries.map(({ sessionId }) => sessionId));
+    const open = new Set(entries.filter(({ sessionId }) => sessionId === null).map(({ request }) => request));
+    for (const { sessionId, ours, told, poolId, note } of this.service.running) {
+      if (!ours || ids.has(sessionId) || (!told && open.has(parseNote(note)?.request ?? ''))) continue;
+      // The note of a lease tells whose it is only later.
+      if (told || poolId === null) this.problems.push(`${sessionId} runs, and is in no ledger`);
     }
   }
 

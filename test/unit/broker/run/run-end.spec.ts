@@ -4,7 +4,7 @@ import { type HeldBrowser, markEnded, markEnding } from '../../../../src/broker/
 import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
 import { endRun } from '../../../../src/broker/run/run-end.ts';
 import { RunPhase } from '../../../../src/broker/run/run-phase.ts';
-import { memoryLedger, memoryRecorder, quiet } from '../../../support/unit/broker/broker-parts.ts';
+import { memoryRecorder, quiet } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { freshBrowser } from '../../../support/unit/broker/held-parts.ts';
 import { ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
@@ -39,7 +39,7 @@ function ending() {
     answered = resolve;
   });
   phase.responsesOver.addEventListener('abort', () => answered());
-  const orders = { settled: () => pending, doubtful: new Set<string>(), order: () => never() };
+  const orders = { settled: () => pending, doubtful: [], order: () => never() };
   const options = {
     phase,
     browsers,
@@ -59,7 +59,6 @@ function ending() {
       },
     },
     client: new ScriptedService(clock),
-    ledger: memoryLedger(),
     log: { ...quiet, momentary: (text: string) => void said.push(text) },
     clock,
   };

@@ -1,0 +1,138 @@
+import { OptionsError, PoolwrightError, ServiceError } from '../../errors.ts';
+import type { EndReason } from '../../record/enums.ts';
+import { isAmbiguous } from '../../service/index.ts';
+import type { BrowserService } from '../browsers/browser-service.ts';
+import type { Endable } from '../browsers/end-lease.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { SurplusOrder } from './pending-orders.ts';
+
+/** What {@link RequestAccount} needs from the broker. */
+export interface AccountOptions {
+  client: Pick<BrowserService, 'reportsDoubt'>;
+  /** When the request was made, in ms since the epoch. */
+  askedAt: number;
+  /** `req=` of the note, and the key in the ledger. */
+  request: string;
+  poolId: string | null;
+  ledger: Pick<Ledger, 'asked' | 'got' | 'settled'>;
+  /** Ends a browser that no worker gets. `key` is its own in the ledger. */
+  end(browser: Endable, key: string, reason: EndReason): void;
+}
+
+/**
+ * Keeps account of every browser that one request makes: each is in the ledger from the turn in which its ID is known
+ * until its end is confirmed, and so is the request while it may have made one whose ID is unknown.
+ */
+export class RequestAccount {
+  #known: Endable | null = null;
+  /** Number of creates with an unknown outcome. */
+  #doubts = 0;
+  #isOver = false;
+
+  readonly #options: AccountOptions;
+
+  constructor(options: AccountOptions) {
+    this.#options = options;
+    const { ledger, request, poolId } = options;
+    ledger.asked(request, poolId);
+  }
+
+  get request(): string {
+    return this.#options.request;
+  }
+
+  get askedAt(): number {
+    return this.#options.askedAt;
+  }
+
+  /** Whether the request may have made a browser whose ID is unknown. */
+  get isDoubtful(): boolean {
+    return this.#doubts > 0;
+  }
+
+  /** The browser that a worker will get; ends the one before it, if there is one. */
+  known(browser: Endable): void {
+    const { ledger, request } = this.#options;
+    const before = this.#known;
+    this.#known = browser;
+    if (before && before.sessionId !== browser.sessionId) this.unused(before, 'idle');
+    ledger.got(request, browser);
+  }
+
+  /** A browser that no worker will get. */
+  unused(browser: Endable, reason: EndReason): void {
+    const { ledger, request, end } = this.#options;
+    const key = keyOf(request, browser);
+    ledger.got(key, browser);
+    if (this.#known?.sessionId === browser.sessionId) this.#forget();
+    end(browser, key, reason);
+  }
+
+  /** A create may have made a browser whose ID is unknown. */
+  doubt(): void {
+    this.#doubts += 1;
+  }
+
+  /** It is known what became of one doubt. */
+  certain(): void {
+    this.#doubts = Math.max(0, this.#doubts - 1);
+    this.#settleIfNothingIsLeft();
+  }
+
+  /** A worker can have the known browser. Returns its key in the ledger. */
+  taken(): string {
+    const { ledger, request } = this.#options;
+    this.#isOver = true;
+    const browser = this.#known;
+    if (!browser || this.#doubts === 0) return request;
+    // The end of this browser does not end the doubt.
+    const key = keyOf(request, browser);
+    ledger.got(key, browser);
+    this.#forget();
+    return key;
+  }
+
+  /** The request has failed: nothing of it will be used. */
+  failed(error: unknown): void {
+    const { client } = this.#options;
+    this.#isOver = true;
+    const known = this.#known;
+    if (known) this.unused(known, isUnusable(error) ? 'connect-failed' : 'idle');
+    else if (!client.reportsDoubt && this.#doubts === 0 && mayHaveLeftOne(error)) this.#doubts = 1;
+    this.#settleIfNothingIsLeft();
+  }
+
+  /** A list of all browsers that run has no other one of this request. */
+  resolved(): void {
+    this.#doubts = 0;
+    this.#settleIfNothingIsLeft();
+  }
+
+  #settleIfNothingIsLeft(): void {
+    const { ledger, request } = this.#options;
+    if (this.#isOver && this.#doubts === 0 && this.#known === null) ledger.settled(request);
+  }
+
+  /** Takes the browser out of the request's own entry; it has another one. */
+  #forget(): void {
+    const { ledger, request, poolId } = this.#options;
+    this.#known = null;
+    ledger.asked(request, poolId);
+  }
+}
+
+/** Of a browser beside the request's own. */
+function keyOf(request: string, { sessionId }: Endable): string {
+  return `${request}+${sessionId}`;
+}
+
+function isUnusable(error: unknown): boolean {
+  return error instanceof PoolwrightError && error.code === 'CONNECT_FAILED';
+}
+
+/** Whether the failed request may have created a session that the broker does not know. */
+function mayHaveLeftOne(error: unknown): boolean {
+  if (error instanceof SurplusOrder) return false;
+  if (error instanceof ServiceError) return isAmbiguous(error);
+  return !(error instanceof OptionsError);
+}
