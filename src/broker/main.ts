@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import { rm, rmdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import * as v from 'valibot';
 import { errorMessage } from '../common/error-message.ts';
@@ -10,6 +8,7 @@ import { notify } from '../common/text/notify.ts';
 import { traceTime } from '../common/time-trace.ts';
 import { redactText } from '../redact.ts';
 import { type BrokerConfig, type BrokerReady, brokerConfig } from './config/config.ts';
+import { removeSocketDirectory } from './recovery/left-sockets.ts';
 import { serializeError } from './rpc/messages/serialized-error.ts';
 import { type RunService, startService } from './run/run-service.ts';
 
@@ -62,7 +61,8 @@ async function serve(config: BrokerConfig, service: Promise<RunService>, { runBr
   });
   // A run that ends before it begins has no browsers. If an earlier broker died, it may have some.
   const run = await (config.deadMarks.length === 0 ? Promise.race([begins, orphaned]) : begins);
-  if (!run) return await removeDirectory(config.address);
+  // The parent created the socket's directory; if it was killed, it cannot remove it.
+  if (!run) return await removeSocketDirectory(config.address);
   reply({ ok: true });
   traceTime('broker', 'ready');
   const abandoned = new Promise<'abandoned'>((resolve) => {
@@ -74,7 +74,7 @@ async function serve(config: BrokerConfig, service: Promise<RunService>, { runBr
   // The parent is alive and starts another broker at this address.
   if (why === 'SIGTERM') return void process.kill(process.pid, why);
   if (why === 'abandoned') return;
-  await removeDirectory(config.address);
+  await removeSocketDirectory(config.address);
 }
 
 /** Gives back what the run's dead brokers left. */
@@ -82,13 +82,6 @@ async function sweep(config: BrokerConfig): Promise<void> {
   const { lastSweep } = await import('./recovery/last-sweep.ts');
   const sweeps = lastSweep(config).then((notices) => notices.forEach(notify));
   await sweeps.then(() => reply({ ok: true }), refuse);
-}
-
-/** The parent created the socket's directory; if it was killed, it cannot remove it. */
-async function removeDirectory(address: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  await rm(address, { force: true });
-  await rmdir(dirname(address)).catch(() => undefined);
 }
 
 function refuse(error: unknown): void {

@@ -1,8 +1,9 @@
 import { type IncomingMessage, createServer as insecure, type RequestListener } from 'node:http';
 import { createServer as secure } from 'node:https';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorMessage } from '../common/error-message.ts';
+import { listenOn } from '../common/listen-on.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { type Account, sweepLeaseDirectories } from './lease-directories.ts';
 import { type LeaseLimits, LeaseProcesses } from './lease-processes.ts';
@@ -70,6 +71,7 @@ const KEEP_ALIVE_MS = 30_000;
 /**
  * Starts a relay. This process reads only the head of each request. It then passes bytes between the worker and the
  * process of its lease, unread.
+ * @throws OptionsError for an address that it cannot listen on
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   await sweepLeaseDirectories(options.user);
@@ -104,12 +106,9 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       refuse(socket, error instanceof Refusal ? error : new Refusal(500, 'the relay could not start a lease'));
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
+  const port = await listenOn(server, options);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     leases: () => processes.size,
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));

@@ -79,11 +79,6 @@ export class LivenessChecker {
     return this.#over(key, ledger.runId);
   }
 
-  /** Whether a ledger's socket certainly has no broker any more. */
-  isForsaken(ledger: LedgerContent): boolean {
-    return this.#known.get(brokerKey(ledger)) === true;
-  }
-
   /**
    * Whether the run of a session is over, by everything known about its broker. Call {@link isDead} for every ledger
    * first.

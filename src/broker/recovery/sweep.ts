@@ -1,5 +1,4 @@
-import { rmdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { rmSync } from 'node:fs';
 import { errorMessage } from '../../common/error-message.ts';
 import { runningSessions } from '../../service/running-sessions.ts';
 import type { Pool, Session } from '../../service/schemas/index.ts';
@@ -10,7 +9,6 @@ import { type FoundLedger, type LedgerContent, readLedgers } from '../ledger/led
 import type { Workspace } from '../ledger/workspace.ts';
 import { isOfBroker, markInName } from '../pools/run-pool-mark.ts';
 import { deleteRunPool } from '../pools/run-pools.ts';
-import { isSocketDirectory } from '../rpc/socket-address.ts';
 import { type BrokerName, brokerKey, brokerOfNote, type Judging, LivenessChecker } from './liveness-checker.ts';
 
 /** Options of a sweep. */
@@ -99,7 +97,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     if (note) await sweepByNote(session, note, { signs, dead }, options, result);
   }
   await sweepPools(ledgers, options, result);
-  for (const ledger of dead) if (ledger.done) removeLedger(ledger, signs, self, result);
+  for (const ledger of dead) if (ledger.done) removeLedger(ledger, result);
   return result;
 }
 
@@ -215,32 +213,13 @@ async function stop(
   }
 }
 
-/** Removes a finished ledger and the socket that its broker left on this machine. */
-function removeLedger(
-  { file, content }: FoundLedger,
-  signs: LivenessChecker,
-  self: SweepOptions['self'],
-  result: SweepResult,
-): void {
+/** Removes a finished ledger. */
+function removeLedger({ file }: FoundLedger, result: SweepResult): void {
   try {
     rmSync(file, { force: true });
     rmSync(`${file}.tmp`, { force: true }); // from a broker that died while it was writing
   } catch (error) {
     result.failures.push(`${file} is done with, but could not be removed: ${errorMessage(error)}`);
-  }
-  // A successor listens at the same socket path: keep it.
-  if (signs.isForsaken(content) && content.socket !== self?.socket) removeSocket(content);
-}
-
-/** A broker's socket is alone in its directory. Nothing else is removed, whatever a ledger names. */
-function removeSocket({ socket }: LedgerContent): void {
-  const directory = dirname(socket);
-  if (!isSocketDirectory(directory)) return;
-  try {
-    rmSync(socket, { force: true });
-    rmdirSync(directory);
-  } catch {
-    // It is gone, or contains foreign files: either way it is harmless.
   }
 }
 

@@ -103,7 +103,10 @@ export async function openBroker(
   const requests = new OpenRequests(socket);
   const ask: Ask = (method, params) => requests.ask(method, params);
   const { hello, ping } = callsOver(CONNECTION_CALLS, ask);
-  const { slot } = await hello({ token, version: PROTOCOL_VERSION, role, ownProject });
+  const { slot } = await hello({ token, version: PROTOCOL_VERSION, role, ownProject }).catch((error: unknown) => {
+    socket.destroy();
+    throw error;
+  });
   return { socket, requests, pinger: new Pinger(ping, requests.closed), slot, ask };
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { posix } from 'node:path';
@@ -16,7 +16,7 @@ export interface Machine {
 export interface SocketAddress {
   /** Path of a socket, or name of a pipe on Windows. */
   path: string;
-  /** The directory that contains only the socket and that only this user may enter; null on Windows. */
+  /** The directory of the socket, which only this user may enter; null on Windows. */
   directory: string | null;
 }
 
@@ -33,7 +33,7 @@ export async function makeSocketAddress(machine: Machine = thisMachine()): Promi
     return { path: `\\\\.\\pipe\\${PREFIX}${randomBytes(8).toString('hex')}`, directory: null };
   }
   const directory = await mkdtemp(posix.join(parent, PREFIX));
-  return { path: posix.join(directory, SOCKET), directory };
+  return { path: socketIn(directory), directory };
 }
 
 /** Whether {@link makeSocketAddress} may have made this directory on this machine, judged by its name alone. */
@@ -41,6 +41,38 @@ export function isSocketDirectory(directory: string, machine: Machine = thisMach
   return (
     socketParents(machine).includes(posix.dirname(directory)) && /^poolwright-\w{6}$/.test(posix.basename(directory))
   );
+}
+
+/** The socket in such a directory. */
+export function socketIn(directory: string): string {
+  return posix.join(directory, SOCKET);
+}
+
+/** The directories that {@link makeSocketAddress} has made for this user on this machine and that still exist. */
+export function ownSocketDirectories(machine: Machine = thisMachine()): string[] {
+  return [...new Set(socketParents(machine))].flatMap((parent) =>
+    namesIn(parent)
+      .map((name) => posix.join(parent, name))
+      .filter((path) => isSocketDirectory(path, machine) && isOwn(path)),
+  );
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+/** Whether nobody else can have written into this directory. */
+function isOwn(directory: string): boolean {
+  try {
+    const { uid, mode } = statSync(directory);
+    return uid === process.getuid?.() && (mode & 0o077) === 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether the runner has removed the directory of its broker's socket: its run is over. Never true on Windows. */
@@ -62,6 +94,6 @@ export function socketParents({ platform, temporary }: Machine): string[] {
 }
 
 /** This machine. */
-export function thisMachine(): Machine {
+function thisMachine(): Machine {
   return { platform: process.platform, temporary: tmpdir() };
 }

@@ -5,6 +5,7 @@ import type { BrokerConfig } from '../config/config.ts';
 import { FEATURES } from '../features.ts';
 import { Projects } from '../leases/projects.ts';
 import { Terminal } from '../log/terminal.ts';
+import { noteRunner, removeLeftSockets } from '../recovery/left-sockets.ts';
 import { runRefused } from '../rpc/messages/refusals.ts';
 import { RecentRefusal } from '../run/recent-refusal.ts';
 import { type BrokerHandlers, type BrokerRun, openLog, recordRefusal, startRun } from '../run/run.ts';
@@ -47,6 +48,8 @@ export async function runBroker(
     },
   };
   traceTime('broker', 'listens');
+  noteRunner(address);
+  void removeLeftSockets();
   try {
     const service = await onItsWay;
     const log = openLog(config, service, terminal);

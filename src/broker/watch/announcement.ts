@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { PROTOCOL_VERSION } from '../rpc/line-socket.ts';
 import type { BrokerAddress } from '../rpc/shared-broker.ts';
-import { isSocketDirectory, socketParents, thisMachine } from '../rpc/socket-address.ts';
+import { ownSocketDirectories } from '../rpc/socket-address.ts';
 
 /**
  * How those who watch find the brokers of this user on this machine: each broker writes a file that only this user may
@@ -52,31 +52,11 @@ function fileOf(address: string): string {
 }
 
 function files(): string[] {
-  const parents = process.platform === 'win32' ? [tmpdir()] : socketParents(thisMachine());
-  return parents.flatMap((parent) =>
-    namesIn(parent).flatMap((name) => {
-      const path = join(parent, name);
-      if (process.platform === 'win32') return WINDOWS_FILE.test(name) ? path : [];
-      return isSocketDirectory(path) && isOwn(path) ? join(path, FILE) : [];
-    }),
-  );
-}
-
-function namesIn(directory: string): string[] {
+  if (process.platform !== 'win32') return ownSocketDirectories().map((directory) => join(directory, FILE));
   try {
-    return readdirSync(directory);
+    return readdirSync(tmpdir()).flatMap((name) => (WINDOWS_FILE.test(name) ? join(tmpdir(), name) : []));
   } catch {
     return [];
-  }
-}
-
-/** Whether nobody else can have written into this directory. */
-function isOwn(directory: string): boolean {
-  try {
-    const { uid, mode } = statSync(directory);
-    return uid === process.getuid?.() && (mode & 0o077) === 0;
-  } catch {
-    return false;
   }
 }
 

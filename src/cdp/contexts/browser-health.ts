@@ -32,10 +32,10 @@ const LOOK_MS = 50;
 /** A test has closed the context meanwhile. The browser is not the cause. */
 const CLOSED_MEANWHILE = /browser context with id/i;
 /** What opens a context or a page, and its name in messages. */
-const OPENS: Readonly<Record<string, string>> = {
-  'Target.createBrowserContext': 'a context',
-  'Target.createTarget': 'a page',
-};
+const OPENS: ReadonlyMap<string, string> = new Map([
+  ['Target.createBrowserContext', 'a context'],
+  ['Target.createTarget', 'a page'],
+]);
 
 /** What a browser has besides its default context. */
 interface Contents {
@@ -123,7 +123,7 @@ export class BrowserHealth {
   onCommand(command: CdpMessage): CdpMessage {
     const { id, method = '', params } = command;
     if (id === undefined) return command;
-    const what = OPENS[method];
+    const what = OPENS.get(method);
     if (what) {
       const isContext = method === 'Target.createBrowserContext';
       const contextId = isContext ? undefined : fieldsOf<Protocol.Target.CreateTargetRequest>(params).browserContextId;

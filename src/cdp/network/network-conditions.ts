@@ -1,6 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { monotonicNow } from '../../common/clock.ts';
 import { pause } from '../../common/pause.ts';
+import { wildcardTest } from '../../common/text/wildcard.ts';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 
 /** The emulated network of a target. */
@@ -21,20 +22,16 @@ const MAX_WAIT_MS = 2 ** 31 - 1;
 export class EmulatedLink {
   /** Minimum time from a request to the head of its response, in ms. */
   readonly latency: number;
-  readonly #pattern: RegExp | null;
+  readonly matches: (url: string) => boolean;
   readonly #download: Lane;
   readonly #upload: Lane;
 
   /** @param urlPattern matches every address if it is empty */
   constructor({ latency, downloadThroughput, uploadThroughput }: Partial<Settings>, urlPattern = '') {
     this.latency = Number(latency ?? 0);
-    this.#pattern = urlPattern === '' ? null : new RegExp(`^${urlPattern.split('*').map(escaped).join('.*')}$`);
+    this.matches = wildcardTest(urlPattern === '' ? '*' : urlPattern);
     this.#download = new Lane(Number(downloadThroughput ?? -1));
     this.#upload = new Lane(Number(uploadThroughput ?? -1));
-  }
-
-  matches(url: string): boolean {
-    return this.#pattern === null || this.#pattern.test(url);
   }
 
   /** Resolves when so many bytes have been received. @throws the signal's reason */
@@ -77,8 +74,4 @@ export function emulatedConditions({ method, params, sessionId }: CdpMessage): N
   const rules = Array.isArray(given.matchedNetworkConditions) ? given.matchedNetworkConditions : [];
   const links = rules.map((rule) => new EmulatedLink(rule, String(rule.urlPattern ?? '')));
   return { by, isOffline: given.offline === true, links };
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -167,13 +167,13 @@ function pixel(fraction: number, length: number): number {
 }
 
 /** Commands of an editor, for browsers whose platform has other shortcuts: a Mac's Chromium does not know Control+A. */
-const EDITOR_COMMANDS: Readonly<Record<string, string>> = {
-  a: 'selectAll',
-  c: 'copy',
-  x: 'cut',
-  y: 'redo',
-  z: 'undo',
-};
+const EDITOR_COMMANDS: ReadonlyMap<string, string> = new Map([
+  ['a', 'selectAll'],
+  ['c', 'copy'],
+  ['x', 'cut'],
+  ['y', 'redo'],
+  ['z', 'undo'],
+]);
 
 /** The bits that CDP has for them. */
 function modifierBits({ alt, control, meta, shift }: Modifiers): number {
@@ -186,7 +186,7 @@ function keyEvent(input: KeyInput): Protocol.Input.DispatchKeyEventRequest {
   const text = type === 'down' ? textOf(input) : undefined;
   const modifiers = modifiersOf(input, text);
   const { control, alt } = modifiers;
-  const command = type === 'down' && control && !alt ? EDITOR_COMMANDS[key.toLowerCase()] : undefined;
+  const command = type === 'down' && control && !alt ? EDITOR_COMMANDS.get(key.toLowerCase()) : undefined;
   return {
     type: type === 'up' ? 'keyUp' : text === undefined ? 'rawKeyDown' : 'keyDown',
     key,

@@ -3,7 +3,7 @@ import { print } from '../../common/text/notify.ts';
 import { killGroup } from '../../emulator/chromium/kill-group.ts';
 import { describeChromiums, type Emulator, startEmulator } from '../../emulator/index.ts';
 import { gone, npxParent } from '../npx-parent.ts';
-import { decimal, integer } from '../numbers.ts';
+import { decimal, integer, portNumber } from '../numbers.ts';
 import { stopSignal } from '../stop-signal.ts';
 
 interface EmulatorFlags {
@@ -51,7 +51,7 @@ export function addEmulatorCommand(program: Command): void {
       'address to listen on (default: 127.0.0.1); addresses other than loopback also need --allow-remote',
     )
     .option('--allow-remote', 'allow remote connections: everyone with the key can run browsers on this machine')
-    .option('--port <number>', 'port to listen on (default: any free one)', integer)
+    .option('--port <number>', 'port to listen on (default: any free one)', portNumber)
     .option('--api-key <key>', `key that clients send (default: ${KEY_VARIABLE}, else a random one)`)
     .option('--concurrent-browsers <number>', 'maximum number of sessions at once (default: 10)', integer)
     .option('--warm-browser-cap <number>', 'maximum number of warm browsers in all pools (default: 30)', integer)

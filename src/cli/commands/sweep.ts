@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { directoryClock } from '../../broker/ledger/directory-clock.ts';
 import { workspaceOf } from '../../broker/ledger/workspace.ts';
+import { removeLeftSockets } from '../../broker/recovery/left-sockets.ts';
 import { unknownBrowserLines } from '../../broker/recovery/run-sweep.ts';
 import { emptySweep, type SweepResult, sweep } from '../../broker/recovery/sweep.ts';
 import { notify } from '../../common/text/notify.ts';
@@ -31,6 +32,7 @@ export function addSweepCommand(program: Command): void {
 }
 
 async function run({ run: runId, json }: Options): Promise<void> {
+  await removeLeftSockets();
   const { suite, ledgerDirectory, root } = projectDirectory(process.cwd());
   const own = ownBrowsersOfShell();
   const isProvided = own?.kind === 'provider';

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
 import type { Command } from 'commander';
+import { errorMessage } from '../../common/error-message.ts';
 import { notify } from '../../common/text/notify.ts';
 import { needsNoTls } from '../../common/url/without-tls.ts';
 import { OptionsError } from '../../errors.ts';
@@ -7,7 +9,7 @@ import { findPlaywrights, type PlaywrightVersions } from '../../relay/playwright
 import { MIN_SECRET_LENGTH, RELAY_SECRET } from '../../relay/relay-token.ts';
 import { type RelayOptions, startRelay } from '../../relay/server.ts';
 import { gone, npxParent } from '../npx-parent.ts';
-import { integer } from '../numbers.ts';
+import { integer, portNumber } from '../numbers.ts';
 import { stopSignal } from '../stop-signal.ts';
 
 interface RelayFlags {
@@ -37,7 +39,7 @@ export function addRelayCommand(program: Command): void {
     .command('relay')
     .description('Beta: run Playwright near the browsers, so that an action takes one round trip')
     .option('--host <address>', 'address to listen on; others than loopback need TLS', '127.0.0.1')
-    .option('--port <number>', 'port to listen on (0: any free one)', integer, 0)
+    .option('--port <number>', 'port to listen on (0: any free one)', portNumber, 0)
     .option('--cert <file>', 'TLS certificate, in PEM; also needs --key')
     .option('--key <file>', "the certificate's key, in PEM")
     .option('--behind-tls', 'a proxy in front of the relay terminates TLS')
@@ -100,7 +102,12 @@ async function optionsFrom(flags: Omit<RelayFlags, 'json'>): Promise<RelayOption
 
 async function tlsFrom({ host, cert, key, behindTls }: Omit<RelayFlags, 'json'>): Promise<RelayOptions['tls']> {
   if (cert !== undefined && key !== undefined) {
-    return { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
+    const read = { cert: await readPem('--cert', cert), key: await readPem('--key', key) };
+    checkTls('--cert', cert, { cert: read.cert });
+    checkTls('--key', key, { key: read.key });
+    // Each is one by itself: now, whether they belong together.
+    checkTls('--key', key, read);
+    return read;
   }
   if (cert !== undefined || key !== undefined)
     throw new OptionsError('--cert', '`--cert` and `--key` need each other.');
@@ -109,6 +116,21 @@ async function tlsFrom({ host, cert, key, behindTls }: Omit<RelayFlags, 'json'>)
     '--host',
     `\`--host ${host}\` needs TLS, because addresses of browsers cross the connection: set \`--cert\` and \`--key\`, or \`--behind-tls\` if a proxy in front of the relay terminates TLS.`,
   );
+}
+
+async function readPem(flag: string, file: string): Promise<string> {
+  return await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new OptionsError(flag, `\`${flag} ${file}\` cannot be read: ${errorMessage(error)}`);
+  });
+}
+
+function checkTls(flag: string, file: string, pem: { cert?: string; key?: string }): void {
+  try {
+    createSecureContext(pem);
+  } catch (error) {
+    const wanted = flag === '--cert' ? 'a certificate' : "the certificate's key";
+    throw new OptionsError(flag, `\`${flag} ${file}\` is not ${wanted} in PEM: ${errorMessage(error)}`);
+  }
 }
 
 function secretFrom(environment: NodeJS.ProcessEnv): string {

@@ -13,7 +13,7 @@ import { watchRuns } from '../../watch/runs/watch-runs.ts';
 import { entryHtml } from '../../watch/server/page-html.ts';
 import { startWatchServer, type WatchServer } from '../../watch/server/watch-server.ts';
 import { gone, npxParent } from '../npx-parent.ts';
-import { integer } from '../numbers.ts';
+import { portNumber } from '../numbers.ts';
 import { stopSignal } from '../stop-signal.ts';
 
 interface WatchFlags {
@@ -35,7 +35,7 @@ export function addWatchCommand(program: Command): void {
   program
     .command('watch')
     .description('Show the browsers of your runs live, in a page on this machine')
-    .option('--port <number>', 'port of 127.0.0.1 to listen on (default: any free one)', integer)
+    .option('--port <number>', 'port of 127.0.0.1 to listen on (default: any free one)', portNumber)
     .option('--no-open', 'only print the address')
     .option('--json', 'print the address as one line of JSON, and open nothing')
     .addOption(new Option('--until-closed', 'for runs that open the page').hideHelp())

@@ -2,10 +2,10 @@ import * as v from 'valibot';
 import type { BrokenBrowserFault } from '../fault-rule.ts';
 
 const command = v.looseObject({ id: v.number(), method: v.string(), sessionId: v.optional(v.string()) });
-const REFUSED: Partial<Record<string, BrokenBrowserFault>> = {
-  'Target.createBrowserContext': 'refuseContexts',
-  'Target.createTarget': 'refusePages',
-};
+const REFUSED: ReadonlyMap<string, BrokenBrowserFault> = new Map([
+  ['Target.createBrowserContext', 'refuseContexts'],
+  ['Target.createTarget', 'refusePages'],
+]);
 /** A service worker whose context is gone. */
 const FOREIGN_TARGET = {
   method: 'Target.attachedToTarget',
@@ -37,7 +37,7 @@ export function brokenResponse(faults: ReadonlySet<BrokenBrowserFault>, data: Bu
   const parsed = v.safeParse(command, parseJson(data.toString()));
   if (!parsed.success) return null;
   const { id, method, sessionId } = parsed.output;
-  const fault = REFUSED[method];
+  const fault = REFUSED.get(method);
   if (fault && faults.has(fault)) {
     const error = { code: -32_000, message: `The browser is broken (${fault})` };
     return { text: JSON.stringify({ id, error, sessionId }), passes: false };

@@ -1,3 +1,4 @@
+import { wildcardTest } from '../../common/text/wildcard.ts';
 import { type FaultEffect, type FaultMatch, faultRule, type ResolvedFaultRule } from '../fault-rule.ts';
 import { seededRandom } from './random.ts';
 
@@ -35,7 +36,7 @@ export interface Firing {
 
 interface Entry {
   state: FaultState;
-  pattern: RegExp;
+  fits: (path: string) => boolean;
   random: () => number;
 }
 
@@ -75,9 +76,7 @@ export class FaultList {
 
   /** What is to go wrong with this request. */
   take(method: string, path: string): Firing | undefined {
-    const fitting = this.#entries.filter(({ state, pattern }) => {
-      return (state.match.method ?? method) === method && pattern.test(path);
-    });
+    const fitting = this.#entries.filter(({ state, fits }) => (state.match.method ?? method) === method && fits(path));
     // Each draws on each request that fits it, so that what another rule does never changes its numbers.
     const willing = fitting.filter(wantsToFire);
     const chosen = willing[0]?.state;
@@ -91,7 +90,7 @@ export class FaultList {
     const limit = count ?? (match.nth === undefined ? null : 1);
     return {
       state: { id: name, match, effect, count: limit, matched: 0, fired: 0 },
-      pattern: globPattern(match.path ?? API),
+      fits: wildcardTest(match.path ?? API),
       random: seededRandom(this.#seed, name),
     };
   }
@@ -108,11 +107,6 @@ function wantsToFire({ state, random }: Entry): boolean {
   const { nth = 1, probability = 1 } = state.match;
   const isDrawn = random() < probability;
   return ++state.matched >= nth && isDrawn && state.fired < (state.count ?? Number.POSITIVE_INFINITY);
-}
-
-function globPattern(glob: string): RegExp {
-  const parts = glob.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`);
 }
 
 /** Rules by which this share of all requests, 0 to 1, fails. */

@@ -25,16 +25,16 @@ const ACTS: Record<BrowserFault, Act> = {
   foreignTarget: (session, links) => links.spoil(session, 'foreignTarget'),
 };
 /** What a test can do to a session's browser here and now. */
-const ACTIONS: Record<string, BrowserFault | 'resume'> = {
-  crash: 'crashBrowser',
-  stall: 'stallBrowser',
-  resume: 'resume',
-  cut: 'cutLink',
-  end: 'endSession',
-  'refuse-contexts': 'refuseContexts',
-  'refuse-pages': 'refusePages',
-  'foreign-target': 'foreignTarget',
-};
+const ACTIONS: ReadonlyMap<string, BrowserFault | 'resume'> = new Map([
+  ['crash', 'crashBrowser'],
+  ['stall', 'stallBrowser'],
+  ['resume', 'resume'],
+  ['cut', 'cutLink'],
+  ['end', 'endSession'],
+  ['refuse-contexts', 'refuseContexts'],
+  ['refuse-pages', 'refusePages'],
+  ['foreign-target', 'foreignTarget'],
+]);
 // Not the service's API but a test's hand on the emulator: none of it is in `/doc`.
 const hidden = { hide: true, security, responses: { 200: { description: 'Done' } } } as const;
 const listFaults = createRoute({ method: 'get', path: '/faults', ...hidden });
@@ -168,8 +168,8 @@ export function emulatorControlRoutes({ faults, applyFault }: FaultContext) {
     })
     .openapi(actOnSession, (c) => {
       const { sessionId, action } = c.req.valid('param');
-      const fault = ACTIONS[action];
-      if (!fault) throw new ApiError(400, `${action}: unknown action; known are ${Object.keys(ACTIONS).join(', ')}`);
+      const fault = ACTIONS.get(action);
+      if (!fault) throw new ApiError(400, `${action}: unknown action; known are ${[...ACTIONS.keys()].join(', ')}`);
       const session = c.var.workspace.session(sessionId);
       if (!session.browser) throw new ApiError(409, `The session has no browser: it is ${session.status}`);
       if (fault === 'resume') session.browser.resume();

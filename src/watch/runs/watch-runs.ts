@@ -6,6 +6,8 @@ import { RunConnection } from './run-connection.ts';
 
 /** How often new runs are looked for, in ms. */
 const LOOK_MS = 500;
+/** How often a broker that does not respond is tried: it begins to listen within seconds, or has been killed. */
+const MAX_TRIES = 5;
 /** How many runs that are over are kept. */
 const MAX_ENDED = 20;
 
@@ -22,13 +24,16 @@ export function watchRuns(onForeign?: () => void): WatchedRuns {
 class MachineRuns implements WatchedRuns {
   /** By address of the broker, newest last. */
   readonly #connections = new Map<string, RunConnection>();
-  /** Brokers that need no further attempt: connected, of another version, or dead. */
+  /** Brokers that need no attempt now: connected, of another version, or dead. */
   readonly #tried = new Set<string>();
+  /** How often each broker did not respond. */
+  readonly #failures = new Map<string, number>();
   readonly #changeListeners = new Set<() => void>();
   readonly #pictureListeners = new Set<OnPicture>();
   readonly #onForeign: (() => void) | undefined;
   readonly #timer: NodeJS.Timeout;
   #count = 0;
+  #isClosed = false;
 
   constructor(onForeign?: () => void) {
     this.#onForeign = onForeign;
@@ -51,6 +56,7 @@ class MachineRuns implements WatchedRuns {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#timer);
     for (const connection of this.#connections.values()) connection.close();
   }
@@ -68,10 +74,14 @@ class MachineRuns implements WatchedRuns {
     const connection = this.#connections.get(address) ?? this.#add(address);
     try {
       await connection.open({ address, token });
+      // It connected after the end.
+      if (this.#isClosed) connection.close();
     } catch {
       // It has been killed, or does not listen yet.
+      const failures = (this.#failures.get(token) ?? 0) + 1;
+      this.#failures.set(token, failures);
       if (!connection.isKnown) this.#connections.delete(address);
-      setTimeout(() => this.#tried.delete(token), 10 * LOOK_MS).unref();
+      if (failures < MAX_TRIES) setTimeout(() => this.#tried.delete(token), 10 * LOOK_MS).unref();
     }
   }
 

@@ -1,6 +1,9 @@
 import type { RawData, WebSocket } from 'ws';
 import type { FinishedTest, PictureSize, RunView, WatchedRun, WatchPicture } from '../../broker/watch/view.ts';
 import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import { notify } from '../../common/text/notify.ts';
+import { redactText } from '../../redact.ts';
 import type { ChangedRun, PageMessage, PictureHeader, ViewMessage } from '../messages.ts';
 import { parsePageMessage } from './page-messages.ts';
 import { SlotPictures } from './slot-pictures.ts';
@@ -11,6 +14,8 @@ const VIEW_EVERY_MS = 100;
 const SHOWN_WITHIN_MS = 10_000;
 /** WebSocket close code: the message is invalid. */
 const POLICY_VIOLATION = 1008;
+/** WebSocket close code: this side has failed. */
+const INTERNAL_ERROR = 1011;
 
 /** What a connection asks of the server. */
 export interface PageOwner {
@@ -39,7 +44,14 @@ export class PageConnection {
     this.#socket = socket;
     this.#owner = owner;
     this.#clock = clock;
-    socket.on('message', (data, isBinary) => this.#read(data, isBinary));
+    socket.on('message', (data, isBinary) => {
+      try {
+        this.#read(data, isBinary);
+      } catch (error) {
+        notify(`watch: a message of a page failed: ${redactText(errorMessage(error))}`);
+        socket.close(INTERNAL_ERROR);
+      }
+    });
     socket.on('close', () => this.#end());
     // A failing socket closes, too.
     socket.on('error', () => undefined);

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 import type { WatchedRuns } from '../../broker/watch/view.ts';
 import { distFile } from '../../common/dist-file.ts';
-import { OptionsError } from '../../errors.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import { listenOn } from '../../common/listen-on.ts';
+import { notify } from '../../common/text/notify.ts';
+import { redactText } from '../../redact.ts';
 import type { PageMessage } from '../messages.ts';
 import { Access, isOwnHost, isOwnOrigin } from './access.ts';
 import { Demands } from './demands.ts';
@@ -28,7 +30,7 @@ export interface WatchServer {
 /**
  * Serves the page on loopback, to browsers that have come by an {@link WatchServer.address}.
  * @param port default: any free one
- * @throws OptionsError if the port is in use
+ * @throws OptionsError if the port cannot be used
  */
 export async function startWatchServer(runs: WatchedRuns, { port: wanted = 0 } = {}): Promise<WatchServer> {
   const access = new Access();
@@ -36,9 +38,9 @@ export async function startWatchServer(runs: WatchedRuns, { port: wanted = 0 } =
   const demands = new Demands(runs, pages);
   let port = 0;
   const server = createServer((request, response) => {
-    const content = isOwnHost(request, port) ? contentFor(request, access, runs) : 403;
+    const content = isOwnHost(request, port) ? contentOrFailure(request, access, runs) : 403;
     if (typeof content === 'number') refuse(response, content);
-    else respond(response as ServerResponse, String(request.headers.host), content);
+    else respond(response, String(request.headers.host), content);
   });
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES });
   server.on('upgrade', (request, socket, head) => {
@@ -63,8 +65,7 @@ export async function startWatchServer(runs: WatchedRuns, { port: wanted = 0 } =
       demands.update();
     });
   });
-  await listen(server, wanted);
-  port = (server.address() as AddressInfo).port;
+  port = await listenOn(server, { host: HOST, port: wanted });
   const endings = [
     runs.onChange(() => {
       demands.update();
@@ -89,14 +90,14 @@ export async function startWatchServer(runs: WatchedRuns, { port: wanted = 0 } =
   };
 }
 
-function listen(server: ReturnType<typeof createServer>, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', ({ message, code }: NodeJS.ErrnoException) => {
-      const why = code === 'EADDRINUSE' ? 'is in use: choose another one' : `cannot be used: ${message}`;
-      reject(new OptionsError('--port', `Port ${port} of ${HOST} ${why}`));
-    });
-    server.listen(port, HOST, resolve);
-  });
+/** A request that cannot be served, for example because the package is being replaced, does not end the server. */
+function contentOrFailure(request: IncomingMessage, access: Access, runs: WatchedRuns): Content | 403 | 404 | 500 {
+  try {
+    return contentFor(request, access, runs);
+  } catch (error) {
+    notify(`watch: a request failed: ${redactText(errorMessage(error))}`);
+    return 500;
+  }
 }
 
 /** The response to a request for this server. To everyone without the cookie, all addresses are alike. */
@@ -108,15 +109,15 @@ function contentFor(request: IncomingMessage, access: Access, runs: WatchedRuns)
   if (cookie !== null) return { type: 'text/html', body: entryHtml(access.base), cookie };
   if (!url.startsWith(access.base) || !access.isGranted(request)) return 403;
   const path = url.slice(access.base.length);
-  return FILES[path]?.() ?? lastPicture(path, runs) ?? 404;
+  return FILES.get(path)?.() ?? lastPicture(path, runs) ?? 404;
 }
 
-const FILES: Readonly<Record<string, () => Content>> = {
-  '': () => ({ type: 'text/html', body: PAGE_HTML }),
-  'watch.js': () => ({ type: 'text/javascript', body: readFileSync(distFile('watch.js')) }),
-  'watch.css': () => ({ type: 'text/css', body: readFileSync(distFile('watch.css')) }),
-  'icon.svg': () => ({ type: 'image/svg+xml', body: ICON }),
-};
+const FILES = new Map<string, () => Content>([
+  ['', () => ({ type: 'text/html', body: PAGE_HTML })],
+  ['watch.js', () => ({ type: 'text/javascript', body: readFileSync(distFile('watch.js')) })],
+  ['watch.css', () => ({ type: 'text/css', body: readFileSync(distFile('watch.css')) })],
+  ['icon.svg', () => ({ type: 'image/svg+xml', body: ICON })],
+]);
 
 /** `picture/<run>/<test>` */
 function lastPicture(path: string, runs: WatchedRuns): Content | null {
@@ -188,7 +189,7 @@ function respond(response: ServerResponse, host: string, { type, body, cookie }:
   response.end(body);
 }
 
-/** Responds without content, and without a reason: 403 to everyone without access, 404 to others. */
-function refuse(response: ServerResponse, status: 403 | 404): void {
+/** Responds without content, and without a reason: 403 to everyone without access, 404 or 500 to others. */
+function refuse(response: ServerResponse, status: 403 | 404 | 500): void {
   response.writeHead(status, { ...HEADERS, 'content-length': 0 }).end();
 }

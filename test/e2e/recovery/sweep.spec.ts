@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { sessionNote } from '../../../src/broker/browsers/session-note.ts';
@@ -55,6 +56,26 @@ async function expectAliveInContainer(consumer: Consumer, service: TestService, 
   expect(JSON.parse(swept.stdout)).toMatchObject({ stopped: [], alive: [{ sessionId: kept }] });
   expect(await service.running()).toEqual([kept]);
   expect(ledgers(consumer)).toEqual([ledger]);
+}
+
+for (const next of ['run', 'sweep'] as const) {
+  test(`the next ${next} removes the socket's directory when runner and broker were killed`, async ({
+    newConsumer,
+    service,
+  }) => {
+    const TMPDIR = mkdtempSync(join(tmpdir(), 'pw-'));
+    const directories = () => readdirSync(TMPDIR).filter((name) => /^poolwright-\w{6}$/.test(name));
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
+    await deadRun(consumer, service, { TMPDIR });
+    expect(directories()).toHaveLength(1);
+    if (next === 'run') {
+      await consumer.write({ 'tests/a.spec.ts': suite(SHORT) });
+      await runPlaywright(consumer, [], { ...service.env, TMPDIR });
+    } else await poolwright(['sweep'], { TMPDIR }, consumer.directory);
+    expect(directories()).toEqual([]);
+    rmSync(TMPDIR, { recursive: true });
+  });
 }
 
 test('sweep › ends the sessions, leases and pools that a dead run left', async ({ newConsumer, service }) => {

@@ -63,6 +63,28 @@ test.describe('the list of faults', () => {
     expect(await (await fetch(`${baseURL}/doc`)).text()).not.toContain('__emulator');
   });
 
+  test('refuses an action with the name of a property of every object', async ({ start }) => {
+    const { baseURL, apiKey } = await start();
+    for (const action of ['constructor', 'toString', '__proto__', 'explode']) {
+      const response = await fetch(`${baseURL}/__emulator/sessions/none/${action}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}` },
+      });
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        { error: expect.stringContaining(`${action}: unknown action; known are crash, stall, resume,`) },
+      ]);
+    }
+  });
+
+  test('stays responsive with sixty stars in the path of a rule', async ({ start }) => {
+    const { api } = await start();
+    expect((await inject(api, { match: { path: `/v1/${'*s'.repeat(60)}!` }, effect: { status: 500 } })).status).toBe(
+      200,
+    );
+    expect((await api.get(`/pools/${'s'.repeat(2_000)}`)).status).toBe(400);
+  });
+
   test('fires at random by the seed', async ({ start }) => {
     const faults: FaultRule[] = [{ match: { probability: 0.5 }, effect: { status: 500 } }];
     const draw = async (seed: number) => {

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { wildcardTest } from '../../../common/text/wildcard.ts';
 import { isLoopbackHost } from '../../../common/url/loopback.ts';
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import type { Connections } from '../proxy/connections.ts';
@@ -74,9 +75,9 @@ function ruleOf(text: string): Rule {
   }
   const [, host = '', port] = /^(.*?)(?::(\d+))?$/.exec(isIP(rest) === 6 ? `[${rest}]` : rest) ?? [];
   const glob = host.startsWith('.') ? `*${host}` : host;
-  const pattern = new RegExp(`^${glob.split('*').map(escaped).join('.*')}$`);
+  const isOfHost = wildcardTest(glob);
   return (url) =>
-    isOfScheme(url) && pattern.test(url.hostname) && (port === undefined || (url.port || PORTS[url.protocol]) === port);
+    isOfScheme(url) && isOfHost(url.hostname) && (port === undefined || (url.port || PORTS[url.protocol]) === port);
 }
 
 function rangeOf(address: string, bits: number): (host: string) => boolean {
@@ -95,8 +96,4 @@ function isLocal({ hostname }: URL): boolean {
 
 function unbracketed(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
 }

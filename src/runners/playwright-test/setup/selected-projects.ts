@@ -1,4 +1,5 @@
 import type { FullConfig } from '@playwright/test';
+import { wildcardTest } from '../../../common/text/wildcard.ts';
 
 type Project = Pick<FullConfig['projects'][number], 'name' | 'dependencies' | 'teardown'> & {
   /** Of a config: false for a project that runs only if the command line names it. */
@@ -43,12 +44,8 @@ function namedBy(projects: readonly Project[], args: readonly string[]): string[
     for (const each of rest.slice(0, end < 0 ? rest.length : end)) patterns.push(each);
   }
   if (patterns.length === 0) return projects.filter((each) => each.default !== false).map(({ name }) => name);
-  const isNamed = patterns.map((pattern) => {
-    const parts = pattern.toLowerCase().split('*');
-    const expression = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*');
-    return new RegExp(`^${expression}$`);
-  });
-  return names.filter((name) => isNamed.some((pattern) => pattern.test(name.toLowerCase())));
+  const isNamed = patterns.map((pattern) => wildcardTest(pattern.toLowerCase()));
+  return names.filter((name) => isNamed.some((test) => test(name.toLowerCase())));
 }
 
 /** A project of the user's config. */
