@@ -11,6 +11,7 @@ const STEPS = {
   'dead code': 'knip',
   duplicates: 'node scripts/duplicates.mjs',
   words: 'node scripts/words.mjs',
+  claims: 'node scripts/claims.mjs',
 };
 
 await main(async () => {

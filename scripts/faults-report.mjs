@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { stripVTControlCharacters } from 'node:util';
 
 /** The page about the random runs of a set, from the lines that each run left (`ChaosResult`). */
 
@@ -7,6 +8,14 @@ const KINDS = { stub: 'stub browsers', chromium: 'real Chromium', provider: "a u
 /** The command for so many runs of each kind. */
 export function commandOf({ stub = 0, chromium = 0, provider = 0 }) {
   return `node scripts/faults.mjs ${stub} --real ${chromium} --provider ${provider}`;
+}
+
+/** Names a run of the set. */
+export const nameOf = ({ kind, run }) => `${kind}-${run}`;
+
+/** The newest result of each run. */
+export function latestOf(results) {
+  return [...new Map(results.map((result) => [nameOf(result), result])).values()];
 }
 
 const total = (list) => list.reduce((sum, each) => sum + each, 0);
@@ -26,6 +35,7 @@ function kindRow(kind, results, seed) {
   const times = results.map(({ ms }) => ms).sort((a, b) => a - b);
   return [
     KINDS[kind],
+    latestOf(results).length,
     results.length,
     seed,
     results.filter(({ ok }) => !ok).length,
@@ -49,13 +59,40 @@ function traitRows(results) {
   return [...counts].sort(([a], [b]) => a.localeCompare(b, 'en')).map(([trait, of]) => [trait, ...Object.values(of)]);
 }
 
-function redRow({ kind, run, setSeed, traits, blow, struck, left, touched, error }) {
-  const what = [...left, ...touched][0] ?? error ?? '';
+/** @param results all of the set: a red one stays here, with what later results of the same run were */
+function redRow({ kind, run, setSeed, commit, at, traits, blow, struck, left, touched, error }, results) {
+  const cause = [...left, ...touched].join('; ') || (error ?? '');
+  const later = results.filter((each) => nameOf(each) === nameOf({ kind, run }) && each.at > at);
   return [
     `\`CHAOS_SEED=${setSeed} ${commandOf({ [kind]: run })} --only ${run}\``,
+    commit,
     [...traits, ...(struck ? [blow] : [])].join(', '),
-    what.slice(0, 120).replaceAll('|', '\\|'),
+    stripVTControlCharacters(cause).replaceAll(/\s+/g, ' ').slice(0, 200).replaceAll('|', '\\|'),
+    later.map((each) => `${each.ok ? 'green' : 'red'} at ${each.commit}`).join(', ') || 'no',
   ];
+}
+
+/** Which commits were tested, and how often. */
+function commitsOf(results) {
+  const counts = new Map();
+  for (const { commit } of results) counts.set(commit, (counts.get(commit) ?? 0) + 1);
+  if (counts.size === 1) return `commit ${[...counts.keys()][0]}`;
+  return `${counts.size} states of the code: ${[...counts].map(([commit, count]) => `${commit} (${count} results)`).join(', ')}. "dirty" has changes that are in no commit`;
+}
+
+const day = (ms) => new Date(ms).toISOString().slice(0, 10);
+
+/** The first and the last day. */
+function daysOf(results) {
+  const times = results.map(({ at }) => at);
+  return [...new Set([day(Math.min(...times)), day(Math.max(...times))])].join(' to ');
+}
+
+/** When runs of the set were judged; empty for results that do not say it. */
+function judgedOf(results) {
+  const known = results.filter(({ judged }) => judged !== undefined);
+  const swept = known.filter(({ judged }) => judged === 'after poolwright sweep').length;
+  return known.length === 0 ? '' : ` ${swept} of ${known.length} results were judged after a sweep.`;
 }
 
 /** How long runs went on, in ms: side by side counts once, and not the time between two goes at a set. */
@@ -77,6 +114,7 @@ export function reliabilityPage({ results, command, seed, asked }) {
   const heads = [
     'browsers',
     'runs',
+    'results',
     'seed',
     'failed',
     'left',
@@ -90,16 +128,25 @@ Made with \`${command} --write\`: short suites under the real \`playwright test\
 random faults: broken responses of the service, signals to runner, worker, broker and service, full disks, slow connections, wrong
 clocks, a second run in the same directory. The workspace also holds sessions and pools that belong to others.
 
-After each run, none of its sessions, leases, pools, ledgers, processes or directories may be left (after the death of a whole machine:
-once \`poolwright sweep\` has run there). What belongs to others must be unchanged, and the run must have ended within its time limit.
+When a run has ended, none of its sessions, leases, pools, ledgers, processes or directories may be left. After the death of a whole
+machine (runner, workers and broker), and of the service, this is judged once \`poolwright sweep\` has run there, and without a ledger once
+\`poolwright sweep --run\` has. What belongs to others must be unchanged, and the run must have ended within its time limit.${judgedOf(results)}
 
 ${table(
   heads,
   kinds.map((kind) => kindRow(kind, ofKind(kind), seed)),
 )}
 
-${results.length} of the ${total(Object.values(asked))} runs of the set, on ${cpus().length} cores, Node ${process.version}, of the code at ${[...new Set(results.map(({ commit }) => commit))].join(', ')}. ${red.length === 0 ? 'No run failed.' : red.length === 1 ? 'One failed:' : `${red.length} failed:`}
-${red.length === 0 ? '' : `\n${table(['repeat it alone', 'contents', 'problem'], red.map(redRow))}\n`}
+${latestOf(results).length} of the ${total(Object.values(asked))} runs of the set, ${daysOf(results)}, on ${cpus().length} cores, Node ${process.version}, of ${commitsOf(results)}.
+Every result counts, also that of a run that was repeated: ${results.length} results, ${red.length} of them red${red.length === 0 ? '.' : ':'}
+${
+  red.length === 0
+    ? ''
+    : `\n${table(
+        ['repeat it alone', 'commit', 'contents', 'cause', 'run again'],
+        red.map((each) => redRow(each, results)),
+      )}\n`
+}
 ## What was in the runs
 
 A signal counts only if the process was still running. \`pause\` is SIGSTOP, then SIGCONT after up to 5 s; \`pause-kill\` ends with SIGKILL

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { commandOf, reliabilityPage } from './faults-report.mjs';
+import { commandOf, latestOf, nameOf, reliabilityPage } from './faults-report.mjs';
 import { main, playwrightTest } from './playwright.mjs';
 import { setUp } from './set-up.mjs';
 
@@ -11,8 +11,10 @@ import { setUp } from './set-up.mjs';
  * given), on real ones (20) and on those of a user's provider (20, or `--provider 50`). They are those of CHAOS_SEED, a
  * new one unless given.
  *   --only 17   that run alone (`0 --real 17 --provider 0 --only 17`: a real one)
- *   --resume    goes on with the set of this CHAOS_SEED where it was broken off, and does the red ones again
- *   --write     writes bench/results/reliability.md, which says how much of the set was run
+ *   --resume    goes on with the set of this CHAOS_SEED where it was broken off, and does the red ones again; on the
+ *               same commit only. Red results stay in the file and on the page, also when a later one is green
+ *   --write     writes bench/results/reliability.md, which shows every result; on a clean commit only
+ *   --page      only writes it, from the results that are there
  * What comes after `--` goes to Playwright Test.
  */
 
@@ -20,12 +22,11 @@ const PAGE = join('bench', 'results', 'reliability.md');
 /** A line a run; committed, so that a set can be gone on with on another machine. */
 const RESULTS = join('test', 'faults', 'results');
 
-/** Results so far, of the runs that are asked for; the newest of each. */
+/** All results so far of the runs that are asked for. */
 function resultsIn(file, asked) {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-  const newest = new Map(lines.map((line) => JSON.parse(line)).map((result) => [nameOf(result), result]));
-  return [...newest.values()].filter(({ kind, run }) => run <= asked[kind]);
+  return lines.map((line) => JSON.parse(line)).filter(({ kind, run }) => run <= asked[kind]);
 }
 
 /** What is tested, for the results. */
@@ -33,8 +34,6 @@ function commit() {
   const { stdout } = spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' });
   return stdout.trim();
 }
-
-const nameOf = ({ kind, run }) => `${kind}-${run}`;
 
 function countOf(text, what) {
   if (!/^\d+$/.test(text)) throw new Error(`${what}: a whole number is wanted, not "${text}".`);
@@ -53,6 +52,7 @@ await main(async () => {
       only: { type: 'string' },
       resume: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
+      page: { type: 'boolean', default: false },
     },
   });
   const asked = {
@@ -63,8 +63,18 @@ await main(async () => {
   const all = commandOf(asked);
   const seed = process.env.CHAOS_SEED ?? String(Math.floor(Math.random() * 100_000));
   const file = join(RESULTS, `${seed}.jsonl`);
+  const pageOf = (results) => reliabilityPage({ results, command: `CHAOS_SEED=${seed} ${all}`, seed, asked });
+  if (values.page) {
+    writeFileSync(PAGE, pageOf(resultsIn(file, asked)));
+    return 0;
+  }
+  const tested = commit();
+  if (values.write && tested.endsWith('-dirty')) throw new Error('--write needs a commit: there are changes.');
   if (!values.resume && values.only === undefined) rmSync(file, { force: true });
-  const done = values.resume ? resultsIn(file, asked).filter(({ ok }) => ok) : [];
+  const before = values.resume ? resultsIn(file, asked) : [];
+  const other = before.find((result) => result.commit !== tested);
+  if (other) throw new Error(`--resume: ${file} is about commit ${other.commit}, not ${tested}. Begin a new set.`);
+  const done = latestOf(before).filter(({ ok }) => ok);
   console.log(
     `CHAOS_SEED=${seed}: ${asked.stub} runs on stub browsers, ${asked.chromium} on Chromium, ${asked.provider} on a provider`,
   );
@@ -80,14 +90,15 @@ await main(async () => {
     CHAOS_REAL: String(asked.chromium),
     CHAOS_PROVIDER: String(asked.provider),
     CHAOS_DONE: done.map(nameOf).join(),
-    CHAOS_RESULTS: file,
-    CHAOS_COMMIT: commit(),
+    // A red run that is looked into alone does not count.
+    CHAOS_RESULTS: values.only === undefined ? file : '',
+    CHAOS_COMMIT: tested,
   });
   if (values.only !== undefined) return code;
   const results = resultsIn(file, asked);
-  const page = reliabilityPage({ results, command: `CHAOS_SEED=${seed} ${all}`, seed, asked });
+  const page = pageOf(results);
   console.log(`\n${page}`);
-  if (results.length < asked.stub + asked.chromium + asked.provider) {
+  if (latestOf(results).length < asked.stub + asked.chromium + asked.provider) {
     console.log(`Not the whole set: CHAOS_SEED=${seed} ${all} --resume`);
   }
   if (values.write) writeFileSync(PAGE, page);

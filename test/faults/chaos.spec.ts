@@ -82,7 +82,7 @@ async function randomRun(
       traits: traitsOf(plan),
       blow: blowOf(plan),
     },
-    ...{ struck: false, left: [], touched: [], error: null, output: () => '' },
+    ...{ judged: 'after the run', struck: false, left: [], touched: [], error: null, output: () => '' },
   };
   await test.info().attach('plan', { body: JSON.stringify(plan, null, 2), contentType: 'application/json' });
   const started = performance.now();

@@ -24,7 +24,10 @@ export function noteRunner(address: string): void {
   }
 }
 
-/** Removes a socket with its directory and everything that its broker has put there. @param address the socket's path */
+/**
+ * Removes a socket with its directory and everything that its broker has put there.
+ * @param address the socket's path
+ */
 export async function removeSocketDirectory(address: string): Promise<void> {
   const directory = dirname(address);
   if (isSocketDirectory(directory)) await rm(directory, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 /**
  * A test for whole texts by a pattern whose `*` stands for any characters. Each part of the pattern is looked for once,
- * behind the part before it. As a regular expression, a pattern with many `*` takes time by a power of the text's length.
+ * behind the part before it. A regular expression with many `.*` takes time by a power of the text's length.
  */
 export function wildcardTest(pattern: string): (text: string) => boolean {
   const [start = '', ...others] = pattern.split('*');

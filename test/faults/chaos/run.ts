@@ -151,7 +151,8 @@ async function clearUp(chaos: ChaosRun, struck: boolean): Promise<void> {
 }
 
 /** The faults may affect a sweep too; it then reports this, and the next sweep does the rest. */
-async function expectSwept({ env, consumer }: ChaosRun, args: string[] = []): Promise<void> {
+async function expectSwept({ env, consumer, result }: ChaosRun, args: string[] = []): Promise<void> {
+  result.judged = 'after poolwright sweep';
   const sweep = async () => {
     const { code, stdout, stderr } = await poolwright(['sweep', ...args], env, consumer.directory);
     return code === 0 ? 'swept' : `${stdout}${stderr}`;

@@ -18,6 +18,8 @@ export interface ChaosResult {
   blow: string | null;
   /** Whether the target of the signal was still alive. */
   struck: boolean;
+  /** When it was judged what is left; not in results from before 28 November 2026. */
+  judged?: 'after the run' | 'after poolwright sweep';
   /** What was left at the end, and which foreign things changed. */
   left: string[];
   touched: string[];

@@ -83,12 +83,15 @@ function broken(page: DocsPage, target: string): string[] {
   return anchorsOf({ path: file, text }).includes(anchor) ? [] : [`${where}: ${file} has no such heading`];
 }
 
-/** As GitHub names its headings. */
+/** As GitHub names its headings, and the anchors of rows. */
 function anchorsOf({ text }: DocsPage): string[] {
-  return [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+  const plain = text.replaceAll(/^```[\s\S]*?^```/gm, '');
+  const rows = [...plain.matchAll(/<a id="([\w-]+)"><\/a>/g)].map(([, id = '']) => id);
+  const headings = [...plain.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   );
+  return [...headings, ...rows];
 }
