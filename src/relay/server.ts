@@ -3,7 +3,7 @@ import { createServer as secure } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorMessage } from '../common/error-message.ts';
-import { listenOn } from '../common/listen-on.ts';
+import { listenOn } from '../common/platform/listen-on.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { type Account, sweepLeaseDirectories } from './lease-directories.ts';
 import { type LeaseLimits, LeaseProcesses } from './lease-processes.ts';

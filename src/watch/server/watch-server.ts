@@ -4,7 +4,7 @@ import { WebSocketServer } from 'ws';
 import type { WatchedRuns } from '../../broker/watch/view.ts';
 import { distFile } from '../../common/dist-file.ts';
 import { errorMessage } from '../../common/error-message.ts';
-import { listenOn } from '../../common/listen-on.ts';
+import { listenOn } from '../../common/platform/listen-on.ts';
 import { notify } from '../../common/text/notify.ts';
 import { redactText } from '../../redact.ts';
 import type { PageMessage } from '../messages.ts';

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { requires } from '../../support/requires.ts';
 import { expect, poolwright, test } from '../../support/unit/cli/command-line.ts';
 
 /** A flag with a wrong number or file is a mistake of the user: one clear line, and exit code 2. */
@@ -31,7 +32,7 @@ test('a port that does not exist', async () => {
 });
 
 test.describe('on an address that cannot be used', () => {
-  test.skip(process.platform === 'win32', 'there is no relay there');
+  requires('POSIX');
 
   test('a port in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');

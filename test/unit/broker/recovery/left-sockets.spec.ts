@@ -8,10 +8,11 @@ import { test as base, expect } from '@playwright/test';
 import { removeLeftSockets } from '../../../../src/broker/recovery/left-sockets.ts';
 import { systemIdentity } from '../../../../src/broker/recovery/system-identity.ts';
 import { makeSocketAddress, type SocketAddress } from '../../../../src/broker/rpc/socket-address.ts';
+import { requires } from '../../../support/requires.ts';
 
 /** The directories of sockets that killed runs leave. */
 
-base.skip(process.platform === 'win32', 'brokers listen at pipes there');
+requires('POSIX');
 
 const test = base.extend<{ temporary: string }>({
   temporary: async ({}, use) => {

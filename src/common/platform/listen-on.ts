@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { OptionsError } from '../errors.ts';
+import { OptionsError } from '../../errors.ts';
 
 /**
  * Listens on an address that flags of a command name; returns the port.
