@@ -51,11 +51,6 @@ function patternOf(secrets: readonly string[]): RegExp {
   return pattern;
 }
 
-/** One address as {@link redactText} has it, its whole query and fragment masked as well: for one that was refused. */
-export function redactAddress(address: string): string {
-  return redactText(address).replace(/([?#]).*$/s, `$1${MASK}`);
-}
-
 /**
  * Masks `user:password@` behind any `scheme://`. By hand, because a pattern that looks for an `@` from every `://` on,
  * or for a `://` from every word on, takes the square of the time on texts that never have one: every character here is

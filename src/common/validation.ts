@@ -1,16 +1,12 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type * as z from 'zod';
-import { redactAddress, redactText } from '../redact.ts';
 import { boundsAt, knownKeys } from './schema-walk.ts';
+import { got, isHidden } from './shown-fields.ts';
 
 /** Describes zod's issues to the user. */
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
-
-/** Values of these keys are never shown. */
-const SECRET_KEYS = new Set(['proxyurl', 'apikey', 'cdpurl', 'password', 'token', 'authorization']);
-const SHOWN_CHARACTERS = 60;
 
 const TYPE_NAMES: Record<string, string> = {
   string: 'a string',
@@ -56,10 +52,10 @@ function describeIssue(issue: Issue, path: Path, root: unknown, schema: z.ZodTyp
     const branch = bestBranch(issue.errors);
     if (branch) return branch.flatMap((inner) => describeIssue(inner, [...path, ...inner.path], root, schema));
     const expected = issue.errors.flatMap((inner) => inner.flatMap((each) => expectedType(each) ?? []));
-    return [line(path, `must be ${[...new Set(expected)].join(' or ')}${got(path, value)}`)];
+    return [line(path, `must be ${[...new Set(expected)].join(' or ')}${gotAt(path, value)}`)];
   }
   if (value === undefined) return [line(path, `is required: ${expectedType(issue) ?? lowerFirst(issue.message)}`)];
-  return [line(path, `${expectation(issue, path, schema)}${got(path, value)}`)];
+  return [line(path, `${expectation(issue, path, schema)}${gotAt(path, value)}`)];
 }
 
 /** Of a union's branches the one the value was meant for: it has the right type, and the fewest problems. */
@@ -112,16 +108,10 @@ function oneOf(values: readonly unknown[]): string {
   return shown.length === 1 ? (shown[0] ?? '') : `one of ${shown.join(', ')}`;
 }
 
-/** `, got 30`. Long strings give their length, secrets nothing. */
-function got(path: Path, value: unknown): string {
-  if (path.some((key) => SECRET_KEYS.has(String(key).toLowerCase()))) return ' (its value is not shown)';
-  if (typeof value === 'string') {
-    const shown = value.includes('://') ? redactAddress(value) : redactText(value);
-    return shown.length > SHOWN_CHARACTERS ? `, got ${value.length} characters` : `, got ${JSON.stringify(shown)}`;
-  }
-  if (Array.isArray(value)) return `, got an array of ${value.length}`;
-  if (typeof value === 'object' && value !== null) return ', got an object';
-  return `, got ${typeof value === 'function' ? 'a function' : String(value)}`;
+/** The nearest name decides, except below a field that is hidden as a whole. */
+function gotAt(path: Path, value: unknown): string {
+  const names = path.filter((key) => typeof key === 'string');
+  return got(names.find((name) => isHidden(name)) ?? names.at(-1) ?? '', value);
 }
 
 function line(path: Path, text: string): string {

@@ -1,5 +1,5 @@
+import { got } from '../common/shown-fields.ts';
 import { OptionsError } from '../errors.ts';
-import { redactText } from '../redact.ts';
 import { SERVICES, type ServiceName } from './defaults.ts';
 
 /** The environment variables poolwright reads. Read when asked, never at import. */
@@ -34,7 +34,7 @@ export function aheadVariable(environment: Environment): boolean | undefined {
   if (/^(0|false)$/.test(value)) return false;
   throw new OptionsError(
     'POOLWRIGHT_AHEAD',
-    `POOLWRIGHT_AHEAD must be 0 or 1, got "${value}". 0 turns \`ahead\` off, 1 turns it on; without the variable, the option decides.`,
+    `POOLWRIGHT_AHEAD must be 0 or 1${got('POOLWRIGHT_AHEAD', value)}. 0 turns \`ahead\` off, 1 turns it on; without the variable, the option decides.`,
   );
 }
 
@@ -48,7 +48,7 @@ export function workersVariable(environment: Environment): number | 'auto' | und
   if (/^[1-9]\d{0,4}$/.test(value)) return Number(value);
   throw new OptionsError(
     'POOLWRIGHT_WORKERS',
-    `POOLWRIGHT_WORKERS must be a number or auto, got "${redactText(value)}".`,
+    `POOLWRIGHT_WORKERS must be a number or auto${got('POOLWRIGHT_WORKERS', value)}.`,
   );
 }
 
@@ -61,7 +61,7 @@ export function holdsFailures(environment: Environment): boolean {
   if (value === undefined || value === 'failure') return value !== undefined;
   throw new OptionsError(
     'POOLWRIGHT_HOLD',
-    `POOLWRIGHT_HOLD must be failure, got "${redactText(value)}". It keeps the pages of failed tests open until you release them; without the variable, they close.`,
+    `POOLWRIGHT_HOLD must be failure${got('POOLWRIGHT_HOLD', value)}. It keeps the pages of failed tests open until you release them; without the variable, they close.`,
   );
 }
 
@@ -75,7 +75,7 @@ export function serviceVariable(environment: Environment): ServiceName | undefin
   if (value === undefined || service) return service;
   throw new OptionsError(
     'POOLWRIGHT_SERVICE',
-    `POOLWRIGHT_SERVICE must be one of ${SERVICES.join(', ')}, got "${redactText(value)}".`,
+    `POOLWRIGHT_SERVICE must be one of ${SERVICES.join(', ')}${got('POOLWRIGHT_SERVICE', value)}.`,
   );
 }
 

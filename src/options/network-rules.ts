@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { shownAddress } from '../common/shown-fields.ts';
 import { type HostForms, loopbackHosts } from '../common/url/loopback-hosts.ts';
 import { parsedUrl } from '../common/url/parsed-url.ts';
 import { urlPatternsOf } from '../common/url/url-patterns.ts';
@@ -52,7 +53,10 @@ export function parseNetworkRules(text: string): NetworkRules {
 }
 
 function parseRule(rule: string): Rule {
-  const fail = (reason: string) => new NetworkRuleError(`the rule ${JSON.stringify(rule)} ${reason}`);
+  // An address may have a password in it.
+  const shown = /[@/?#]/.test(rule) ? shownAddress(rule) : rule;
+  const named = shown === null ? 'with a path, a query or an "@"' : JSON.stringify(shown);
+  const fail = (reason: string) => new NetworkRuleError(`the rule ${named} ${reason}`);
   if (rule === '')
     throw fail('is empty: write hosts between commas, for example "<loopback>,*.internal,10.0.0.7:8080"');
   // Without brackets its last group would be taken for a port.

@@ -1,6 +1,6 @@
+import { got } from '../common/shown-fields.ts';
 import { parsedUrl } from '../common/url/parsed-url.ts';
 import { OptionsError } from '../errors.ts';
-import { redactAddress } from '../redact.ts';
 import { DEFAULTS, type ServiceName } from './defaults.ts';
 import { type Environment, inContinuousIntegration, serviceVariable, variable } from './environment.ts';
 import type { HostedOptions } from './schema/schema.ts';
@@ -87,7 +87,7 @@ export function hostedService(
   if (!/^https?:\/\//i.test(baseURL) || !parsedUrl(baseURL)) {
     throw new OptionsError(
       'POOLWRIGHT_BASE_URL',
-      `\`baseURL\` must be an http:// or https:// address, got "${redactAddress(baseURL)}".`,
+      `\`baseURL\` must be an http:// or https:// address${got('baseURL', baseURL)}.`,
     );
   }
   return { kind: 'hosted', baseURL: baseURL.replace(/\/+$/, ''), apiKey };
@@ -130,7 +130,7 @@ function fixedBrowsers(
     if (!/^(http|ws)s?:\/\//i.test(url) || !parsedUrl(url)) {
       throw new OptionsError(
         field,
-        `${field} must be the address of a browser, such as http://localhost:9222 or ws://localhost:9222/devtools/browser/…, got "${redactAddress(url)}".`,
+        `${field} must be the address of a browser, such as http://localhost:9222 or ws://localhost:9222/devtools/browser/…${got('browsers', url)}.`,
       );
     }
     return { url, max };

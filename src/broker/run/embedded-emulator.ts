@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import * as v from 'valibot';
 import { distFile } from '../../common/dist-file.ts';
 import { firstJsonLine } from '../../common/json-line.ts';
+import { childEnvironment } from '../../common/platform/child-environment.ts';
 import { EmulatorError } from '../../errors.ts';
 import { endProcess } from '../config/child-process.ts';
 
@@ -21,6 +22,8 @@ const startResponse = v.variant('ok', [
   v.object({ ok: v.literal(false), code: v.string(), message: v.string() }),
 ]);
 
+/** They name the browsers of this machine. */
+const CHROMIUM_VARIABLES = ['POOLWRIGHT_CHROMIUM', 'POOLWRIGHT_CHROMIUM_SHELL'];
 const START_TIMEOUT_MS = 30_000;
 /** The emulator promises to exit within 5 s after its pipe closes; after this time it is killed. */
 const STOP_TIMEOUT_MS = 8_000;
@@ -33,6 +36,7 @@ export async function startEmbeddedEmulator(options: Record<string, unknown>): P
   const child = spawn(process.execPath, [distFile('emulator-main.js')], {
     stdio: ['pipe', 'pipe', 'inherit'],
     windowsHide: true,
+    env: childEnvironment(CHROMIUM_VARIABLES),
   });
   child.stdin.on('error', () => undefined); // it may exit before it has read; its response shows this
   child.stdin.write(`${JSON.stringify(options)}\n`);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { addressSecrets } from '../../common/shown-fields.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { RunRecorder } from '../../record/run-recorder.ts';
@@ -168,9 +169,9 @@ function secretsOf({ token, projects }: BrokerConfig, service: RunService): stri
   ]);
   const own =
     service.kind === 'service'
-      ? [service.apiKey]
+      ? [service.apiKey, ...addressSecrets(service.baseURL).slice(1)]
       : service.kind === 'browsers'
-        ? service.browsers.map(({ url }) => url)
+        ? service.browsers.flatMap(({ url }) => addressSecrets(url))
         : [];
   return [...own, token, ...new Set(proxies)];
 }

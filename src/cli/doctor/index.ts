@@ -4,6 +4,7 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Command, Option } from 'commander';
+import { childEnvironment } from '../../common/platform/child-environment.ts';
 import { type Chromiums, findChromiums } from '../../emulator/index.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { integer } from '../numbers.ts';
@@ -136,7 +137,7 @@ async function chromiumVersion(): Promise<string | null> {
   if (path === undefined) return null;
   if (process.platform === 'win32') return path;
   try {
-    const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: ASK_MS });
+    const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: ASK_MS, env: childEnvironment() });
     return /\d+(\.\d+)+/.exec(stdout)?.[0] ?? stdout.trim();
   } catch {
     return path;

@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander';
 import type { WatchedRuns } from '../../broker/watch/view.ts';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { pause } from '../../common/pause.ts';
+import { childEnvironment } from '../../common/platform/child-environment.ts';
 import { pageOpener } from '../../common/platform/page-opener.ts';
 import { notify, print } from '../../common/text/notify.ts';
 import { inContinuousIntegration } from '../../options/environment.ts';
@@ -89,7 +90,12 @@ function openPage(address: string): OpenedPage | null {
   const file = join(directory, 'open.html');
   writeFileSync(file, entryHtml(address), { mode: 0o600 });
   const remove = () => rmSync(directory, { recursive: true, force: true });
-  const child = spawn(command, [...args, file], { stdio: 'ignore', detached: true, windowsHide: true });
+  const child = spawn(command, [...args, file], {
+    stdio: 'ignore',
+    detached: true,
+    windowsHide: true,
+    env: childEnvironment(),
+  });
   // The address is printed, too.
   child.on('error', remove);
   child.unref();

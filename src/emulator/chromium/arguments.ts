@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs';
+import { childEnvironment } from '../../common/platform/child-environment.ts';
 import type { BrowserSpec } from '../browser-spec.ts';
 
 /** A host that never resolves (RFC 2606); the egress proxy turns it away without a look-up or a word. */
@@ -92,9 +93,9 @@ export function probeArguments(profileDirectory: string, extra: readonly string[
 
 /** The environment of one session's Chromium: this process's own, without what is ours alone. */
 export function chromiumEnvironment(spec?: Pick<BrowserSpec, 'timezone' | 'language'>): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('POOLWRIGHT_'));
-  if (!spec) return Object.fromEntries(own);
-  return { ...Object.fromEntries(own), TZ: spec.timezone, LANGUAGE: spec.language.replaceAll('-', '_') };
+  const own = childEnvironment();
+  if (!spec) return own;
+  return { ...own, TZ: spec.timezone, LANGUAGE: spec.language.replaceAll('-', '_') };
 }
 
 function sandboxArguments(): string[] {

@@ -3,14 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
 import { errorMessage } from '../../common/error-message.ts';
+import { addressSecrets } from '../../common/shown-fields.ts';
 import type { FeatureConnection, FeatureTest, FeatureWorker, WorkerFeature } from '../feature.ts';
 import { LIMIT_MS, LIST_MS, MAX_PAGES } from './bounds.ts';
 import { collectPage } from './page-evidence.ts';
 import { PageLog } from './page-log.ts';
 import { TimeLimit } from './time-limit.ts';
-
-/** A secret of an address is at least so long: shorter parts of it are names. */
-const MIN_TOKEN = 16;
 
 export const start = ({ broker }: FeatureWorker): WorkerFeature => new Evidence(broker);
 
@@ -91,11 +89,10 @@ function nameOf(titles: readonly string[]): string {
   return `${slug || 'test'}-${randomBytes(3).toString('hex')}`;
 }
 
-/** The CDP address, and what it may have as its token. */
+/** The ID of the session is none, even where the address has it. */
 function secretsOf({ cdpUrl, sessionId }: FeatureConnection['lease']): string[] {
-  const parts = cdpUrl.split(/[/?&=#]/).filter((part) => part.length >= MIN_TOKEN && part !== sessionId);
   const { POOLWRIGHT_API_KEY: key = '' } = process.env;
-  return [cdpUrl, key, ...parts.filter((part) => !cdpUrl.includes(`://${part}`))];
+  return [key, ...addressSecrets(cdpUrl).filter((secret) => secret !== sessionId)];
 }
 
 function withSlashes(path: string): string {

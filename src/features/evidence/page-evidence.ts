@@ -38,8 +38,13 @@ const READ_HTML = `(() => {
   const text = (doctype ? new XMLSerializer().serializeToString(doctype) + '\\n' : '') + documentElement.outerHTML;
   return { text: text.slice(0, ${MAX_HTML + SPARE}), isCut: text.length > ${MAX_HTML + SPARE} };
 })()`;
-/** A document that is opened from the disk must not run the page's scripts. */
-const NO_SCRIPTS = `<meta http-equiv="Content-Security-Policy" content="script-src 'none'">`;
+/** What a document may that is opened from the disk: no script, and nothing from elsewhere. */
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; base-uri 'none'; form-action 'none'";
+const HEAD = `<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta http-equiv="x-dns-prefetch-control" content="off">
+`;
 
 /** Collects what the time limit allows. Never rejects. */
 export async function collectPage(source: PageSource): Promise<PageEvidence> {
@@ -89,11 +94,19 @@ async function saveHtml({ page, directory, name, redact }: PageSource, onCut: ()
   // In a stream, an incomplete last character is left out.
   const html = new TextDecoder().decode(bytes.subarray(0, MAX_HTML), { stream: true });
   const file = `${name}.html`;
-  await writeFile(
-    join(directory, file),
-    html.replace(/^(<!doctype[^>]*>)?\s*/i, (start) => `${start}${NO_SCRIPTS}\n`),
-  );
+  await writeFile(join(directory, file), inertHtml(html));
   return file;
+}
+
+/**
+ * The document for a reader who opens the file: it runs nothing, requests nothing and goes nowhere. A policy does not
+ * forbid a refresh, nor the connections that a `<link>` opens in advance; a frame's own document could have either.
+ */
+export function inertHtml(html: string): string {
+  const inert = html
+    .replace(/(?:http-equiv|srcdoc)(?=\s*=)/gi, 'data-$&')
+    .replace(/<link(?=[\s/>])/gi, '<meta data-link');
+  return inert.replace(/^(<!doctype[^>]*>)?\s*/i, (start) => `${start}${HEAD}`);
 }
 
 async function textsOf({ page, lines, redact }: PageSource): Promise<Pick<PageEvidence, 'address' | 'console'>> {

@@ -1,6 +1,6 @@
+import { got } from '../../common/shown-fields.ts';
 import { needsNoTls } from '../../common/url/without-tls.ts';
 import { OptionsError } from '../../errors.ts';
-import { redactText } from '../../redact.ts';
 import { type Environment, variable } from '../environment.ts';
 
 const NONE = 'none';
@@ -24,7 +24,7 @@ export function relayAddress(option: string | undefined, environment: Environmen
   if (address === undefined || address === NONE) return undefined;
   const problem = relayProblem(address);
   if (problem !== null) {
-    throw new OptionsError('POOLWRIGHT_RELAY', `POOLWRIGHT_RELAY ${problem}, got "${redactText(address)}".`);
+    throw new OptionsError('POOLWRIGHT_RELAY', `POOLWRIGHT_RELAY ${problem}${got('POOLWRIGHT_RELAY', address)}.`);
   }
   return address;
 }

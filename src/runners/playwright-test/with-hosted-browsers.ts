@@ -11,6 +11,7 @@ import { sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import { spawnBrokerEarly } from '../../broker/start/spawn-broker.ts';
 import { assertPersistent } from '../../clients/playwright/context-options.ts';
 import { distFile } from '../../common/dist-file.ts';
+import { shownOptions } from '../../common/shown-fields.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError } from '../../errors.ts';
 import { contextMode, hasOwnState } from '../../options/context-mode.ts';
@@ -66,7 +67,7 @@ const WRAPPED = Symbol.for('poolwright.wrapped');
 /**
  * Runs the suite of this config on hosted browsers, without changes to its test files. Returns a new config with
  * everything from the given one, plus fixtures, one global setup and one reporter. Wrapping twice has no further
- * effect. With `service: 'local'`, returns the given config unchanged.
+ * effect. With `service: 'local'`, only masks secrets in `use.hosted`.
  *
  * @param config Playwright's config. `use.hosted`, also of a project, overrides `options`; `false` means a local
  * browser.
@@ -88,7 +89,7 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
 function wrapConfig<T, W>(config: Config<T, W>, options: HostedOptions): Config<T, W> {
   if (staysLocal(options)) {
     rememberLocalRun();
-    return config;
+    return withShownOptions(config);
   }
   const common = (config.use ?? {}) as Use;
   const projects = config.projects as Project[] | undefined;
@@ -150,6 +151,15 @@ function wrapConfig<T, W>(config: Config<T, W>, options: HostedOptions): Config<
     reporter: withReporter(config.reporter, run.budget),
     [WRAPPED]: true,
   } as unknown as Config<T, W>; // all parts come from the given config, which TypeScript cannot infer from the spread
+}
+
+/** The config of a run on local browsers: its `use.hosted` has no effect, but reporters can read it. */
+function withShownOptions<C extends { use?: object | undefined; projects?: unknown }>(config: C): C {
+  const projects = config.projects as Project[] | undefined;
+  if (![config, ...(projects ?? [])].some(({ use }) => use && 'hosted' in use && use.hosted)) return config;
+  const shown = <P extends { use?: HostedUse | undefined }>(part: P): P =>
+    part.use?.hosted ? { ...part, use: { ...part.use, hosted: shownOptions(part.use.hosted) } } : part;
+  return { ...shown(config), ...(projects && { projects: projects.map(shown) }) };
 }
 
 /**

@@ -125,7 +125,7 @@ for (const kit of kits) {
     ]);
     const html = await consumer.read(`${evidenceOf('fails')}/page-1.html`);
     expect(html).toContain('<h1>Order 42</h1><p title="***">of ***</p>');
-    expect(html).toContain("script-src 'none'");
+    expect(html).toContain("default-src 'none'");
     expect(await colourOf(consumer, `${evidenceOf('fails')}/page-1.png`, page)).toEqual(COLOUR);
     for (const text of await textsIn(consumer, evidenceOf('fails')))
       for (const secret of [service.emulator.apiKey, 'hunter22']) expect(text).not.toContain(secret);

@@ -103,7 +103,7 @@ test.describe('service', () => {
     expect(resolveService({}, {})).toEqual({ kind: 'emulator', chosenBy: 'no-key' });
     expect(messageOf(() => resolveService({}, { CI: 'true' }))).toContain('POOLWRIGHT_API_KEY');
     const refused = { ...hosted, POOLWRIGHT_BASE_URL: 'ftp://me:word@a.test/v1?token=abcdef' };
-    expect(messageOf(() => resolveService({}, refused))).toMatch(/got "ftp:\/\/\*\*\*@a\.test\/v1\?\*\*\*"/);
+    expect(messageOf(() => resolveService({}, refused))).toMatch(/got "ftp:\/\/a\.test"\.$/);
     expect(resolveService({ service: 'emulator' }, { CI: 'true', ...hosted })).toEqual({
       kind: 'emulator',
       chosenBy: 'option',

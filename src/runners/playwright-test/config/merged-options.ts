@@ -1,8 +1,8 @@
+import { shownOptions } from '../../../common/shown-fields.ts';
 import type { MergedOptions } from '../../../options/lease-plan.ts';
 import { serviceName } from '../../../options/resolve-service.ts';
 import { parseHostedOptions } from '../../../options/schema/parse.ts';
 import type { HostedOptions } from '../../../options/schema/schema.ts';
-import { redactText } from '../../../redact.ts';
 import { isLocalRun } from './run-registry.ts';
 
 /**
@@ -12,11 +12,11 @@ import { isLocalRun } from './run-registry.ts';
 const MERGED = Symbol.for('poolwright.merged');
 
 /**
- * Marks options as checked and merged. The visible part contains no secrets, because every reporter and global setup
- * can read `use`.
+ * Marks options as checked and merged. Every reporter and global setup can read `use`: the visible part has of each
+ * field only what `SHOWN_FIELDS` allows.
  */
 export function markMerged(options: MergedOptions): MergedOptions {
-  return Object.defineProperty(withoutSecrets(options), MERGED, { value: () => options });
+  return Object.defineProperty(shownOptions(options), MERGED, { value: () => options });
 }
 
 /** @throws OptionsError that names the first invalid key */
@@ -38,21 +38,4 @@ export function isLocal(hosted: HostedOptions | false): boolean {
 
 function isMarked(value: object): value is { [MERGED]: () => MergedOptions } {
   return MERGED in value;
-}
-
-/** Options without secrets: without the key, and without credentials in any address. */
-function withoutSecrets({ apiKey: _key, ...options }: MergedOptions): MergedOptions {
-  return masked(options) as MergedOptions; // texts stay texts, and nothing else is touched
-}
-
-function masked(value: unknown, name = ''): unknown {
-  if (typeof value === 'string') return name === 'proxyUrl' ? maskedProxy(value) : redactText(value);
-  if (Array.isArray(value)) return value.map((item) => masked(item));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item, key)]));
-}
-
-/** The whole text is the address: its password may hold what ends an address in a sentence. */
-function maskedProxy(address: string): string {
-  return address.replace(/^([a-z0-9+.-]+:\/\/).*@/is, '$1***@');
 }

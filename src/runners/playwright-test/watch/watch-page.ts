@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { connectToBroker } from '../../../broker/rpc/client.ts';
-import { BROKER_VARIABLE } from '../../../broker/rpc/shared-broker.ts';
 import type { StartedBroker } from '../../../broker/start/started-broker.ts';
 import { orderCallsOver } from '../../../broker/watch/orders.ts';
 import { distFile } from '../../../common/dist-file.ts';
 import { within } from '../../../common/pause.ts';
+import { childEnvironment } from '../../../common/platform/child-environment.ts';
 import { pageOpener } from '../../../common/platform/page-opener.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { inContinuousIntegration } from '../../../options/environment.ts';
@@ -48,7 +48,7 @@ async function openUnlessWatched(broker: StartedBroker): Promise<void> {
 
 /** It outlives the run, as its reader looks at failures, and ends when the page is closed. */
 function startWatching(): void {
-  const { NODE_OPTIONS: _ours, POOLWRIGHT_API_KEY: _key, [BROKER_VARIABLE]: _broker, ...env } = process.env;
+  const { NODE_OPTIONS: _ours, ...env } = childEnvironment();
   const child = spawn(process.execPath, [distFile('cli.js'), 'watch', '--until-closed'], {
     // Outside the terminal's process group and the project's directory.
     detached: true,

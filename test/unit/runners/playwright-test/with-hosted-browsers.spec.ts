@@ -52,7 +52,7 @@ test.describe("a proxy's password", () => {
     for (const text of [JSON.stringify(config), inspect(config, { depth: null, showHidden: true })]) {
       expect(text).not.toMatch(/-word/);
     }
-    expect(hostedOf(config, 1)).toMatchObject({ session: { proxyUrl: 'socks5://***@proxy.test:1080' } });
+    expect(hostedOf(config, 1)).toMatchObject({ session: { proxyUrl: 'socks5://proxy.test:1080' } });
   });
 
   test('is not in a top-level `use` either', () => {
@@ -71,7 +71,15 @@ test.describe("a proxy's password", () => {
 test.describe("service: 'local'", () => {
   const given = { use: { hosted: { session: { country: 'DE' } } }, projects: [{ name: 'a' }] };
 
+  test('masks secrets that reporters could read in `use.hosted`, which has no effect', () => {
+    const secret = { hosted: { session: { country: 'DE', proxyUrl: 'socks5://user:hunter22@proxy.test:1080' } } };
+    const config = withHostedBrowsers({ use: secret, projects: [{ use: secret }, {}] }, { service: 'local' });
+    const shown = { hosted: { session: { country: 'DE', proxyUrl: 'socks5://proxy.test:1080' } } };
+    expect(config).toEqual({ use: shown, projects: [{ use: shown }, {}] });
+  });
+
   test('returns the config unchanged, by option and by variable', () => {
+    const given = { use: { hosted: false as const }, projects: [{ name: 'a' }] };
     expect(withHostedBrowsers(given, { service: 'local' })).toBe(given);
     expect([isLocalRun(), rememberedRun()]).toEqual([true, null]);
     process.env.POOLWRIGHT_SERVICE = 'local';
