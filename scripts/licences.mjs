@@ -29,12 +29,48 @@ export const licences = {
   },
 };
 
+/** Packages under the MIT licence that ship no text of it: whom each names as its authors. */
+const AUTHORS = {
+  '@bomb.sh/tab': 'Copyright (c) Bombshell Authors',
+  '@hono/zod-openapi': 'Copyright (c) Yusuke Wada and Hono contributors',
+  '@hono/zod-validator': 'Copyright (c) Yusuke Wada and Hono contributors',
+};
+
+/** Code of others in a package, which its licence does not name: under the MIT licence, too. */
+const WITHIN = { undici: { llhttp: 'Copyright Fedor Indutny, 2018.' } };
+
+const MIT = `Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.`;
+
 function licenceOf(directory) {
   const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   const file = readdirSync(directory).find((each) => /^licen[cs]e/i.test(each));
   if (!license) throw new Error(`${name} names no licence`);
-  const text = file
-    ? readFileSync(join(directory, file), 'utf8').trim()
-    : `${license} (the package ships no text of it)`;
-  return `${'-'.repeat(80)}\n${name} ${version} (${license})\n\n${text}`;
+  const within = Object.entries(WITHIN[name] ?? {}).map(
+    ([part, holder]) => `${part}, in ${name}:\n\n${holder}\n\n${MIT}`,
+  );
+  const own = file ? readFileSync(join(directory, file), 'utf8').trim() : mitOf(name, license);
+  return `${'-'.repeat(80)}\n${name} ${version} (${license})\n\n${[own, ...within].join('\n\n')}`;
+}
+
+function mitOf(name, license) {
+  const authors = AUTHORS[name];
+  if (!authors || license !== 'MIT')
+    throw new Error(`${name} ships no text of its licence: add its authors to AUTHORS`);
+  return `MIT License\n\n${authors}\n\n${MIT}`;
 }

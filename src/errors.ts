@@ -74,7 +74,28 @@ export class PoolwrightError extends Error {
   constructor(code: PoolwrightErrorCode, message: string, options?: { cause?: unknown }) {
     super(printableLines(message), options);
     this.code = code;
+    // Most runners print the stack. Its first line has name and message.
+    this.stack = this.stack?.replace(`${this.name}: `, () => `${codedName(this)}: `);
   }
+
+  /** `LeaseError [ACQUIRE_TIMEOUT]: No browser within …` */
+  override toString(): string {
+    return `${codedName(this)}: ${this.message}`;
+  }
+}
+
+function codedName({ name, code }: PoolwrightError): string {
+  return name.endsWith(']') ? name : `${name} [${code}]`;
+}
+
+/**
+ * Lets the name of an error end with its code, for a runner that prints name and message and is given the error at
+ * once, so that no code of the user compares the name.
+ */
+export function withCodedName<Thrown>(error: Thrown): Thrown {
+  if (error instanceof PoolwrightError)
+    Object.defineProperty(error, 'name', { value: codedName(error), configurable: true });
+  return error;
 }
 
 /** A setting the user wrote is wrong or missing: `field` is the option's path or the environment variable's name. */
@@ -87,7 +108,7 @@ export class OptionsError extends PoolwrightError {
     super(code, message);
     this.field = field;
     // A user's mistake is read, not debugged: Playwright, Node and every runner print the message alone.
-    this.stack = `${this.name}: ${this.message}`;
+    this.stack = String(this);
     for (const key of ['code', 'field']) Object.defineProperty(this, key, { enumerable: false });
   }
 

@@ -69,7 +69,7 @@ function reportFailure(error: unknown, json: boolean): ExitCode {
   const message = printableLines(redactText(errorMessage(error)));
   const [code, next] = known ? [error.code, NEXT_STEPS[error.code]] : ['INTERNAL', BUG];
   if (json) printJson({ error: { code, message, next } });
-  else void print(`poolwright: ${known ? message : describeBug(error)}`);
+  else void print(`poolwright: ${known ? `${message} [${code}]` : describeBug(error)}`);
   const isUsage = error instanceof OptionsError || (known && error.code === 'REQUEST_INVALID');
   return isUsage ? 2 : 1;
 }

@@ -5,6 +5,6 @@ export function errorMessage(error: unknown): string {
 
 /** An error for the user, without a stack, because our code's stack does not help. */
 export function withoutStack<Thrown>(error: Thrown): Thrown {
-  if (error instanceof Error) error.stack = `${error.name}: ${error.message}`;
+  if (error instanceof Error) error.stack = String(error);
   return error;
 }

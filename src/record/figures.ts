@@ -102,7 +102,7 @@ function figuresOf(record: RunRecord): RunFigures {
     usedBytes: sum(sessions, ({ bandwidthBytes, observedBytes }) => bandwidthBytes ?? observedBytes),
     costCents: costOf(record),
     lost: sessions.flatMap(({ infrastructureFailures }) => infrastructureFailures),
-    leaseFailures: [...new Set(record.leaseFailures)],
+    leaseFailures: withCodes(record),
     unconfirmed: sessions.filter(({ endConfirmed }) => endConfirmed === false).map(({ sessionId }) => sessionId),
     slowest: top(tries, ({ durationMs }) => durationMs),
     heaviest: top(tries, movedBytes),
@@ -157,4 +157,13 @@ function sorted(values: number[]): number[] {
 /** The smallest value that is at least as large as this share of all values. */
 function quantile(values: number[], share: number): number {
   return values[Math.max(0, Math.ceil(values.length * share) - 1)] ?? 0;
+}
+
+/** The failures to get a browser, each once, with the code that the troubleshooting page explains. */
+function withCodes({ leaseFailures, failures }: Pick<RunRecord, 'leaseFailures' | 'failures'>): string[] {
+  const codes = new Map(failures.map(({ code, message }) => [message, code]));
+  return [...new Set(leaseFailures)].map((message) => {
+    const code = codes.get(message);
+    return code === undefined ? message : `${message} [${code}]`;
+  });
 }

@@ -4,7 +4,15 @@ import { expect, test } from '@playwright/test';
 import { build } from 'esbuild';
 import { globSync } from 'tinyglobby';
 import ts from 'typescript';
-import { errorCodes, errorOf, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../src/errors.ts';
+import {
+  errorCodes,
+  errorOf,
+  LeaseError,
+  OptionsError,
+  PoolwrightError,
+  ServiceError,
+  withCodedName,
+} from '../../src/errors.ts';
 
 /** Of any work: the class says of which. */
 const BOUNDS = ['TIMEOUT', 'ABORTED'];
@@ -39,9 +47,26 @@ test('has one class for each code, wherever the source throws it', () => {
 
 test("prints a user's mistake as its message alone", () => {
   const error = new OptionsError('pol', 'poolwright: wrong options');
-  expect(inspect(error)).toBe('OptionsError: poolwright: wrong options');
+  expect(inspect(error)).toBe('OptionsError [OPTIONS_INVALID]: poolwright: wrong options');
   expect(Object.keys(error)).toEqual([]);
   expect(error).toMatchObject({ name: 'OptionsError', code: 'OPTIONS_INVALID', field: 'pol' });
+});
+
+test('is printed with its code, by runners that show the stack, and by those that show name and message', () => {
+  for (const code of errorCodes) {
+    const error = errorOf(code, 'a message with $& in it');
+    const { name } = error;
+    const printed = `${name} [${code}]: a message with $& in it`;
+    expect(String(error)).toBe(printed);
+    expect(error.stack?.split('\n')[0]).toBe(printed);
+    expect(inspect(error).split('\n')[0]).toBe(printed);
+    expect(error.message).toBe('a message with $& in it');
+    const coded = withCodedName(withCodedName(error));
+    expect(`${coded.name}: ${coded.message}`).toBe(printed);
+    expect(String(coded)).toBe(printed);
+    expect(coded).toBeInstanceOf(Object.getPrototypeOf(error).constructor);
+  }
+  expect(withCodedName(new TypeError('another')).name).toBe('TypeError');
 });
 
 test('keeps the names of classes that a bundler renames', () => {

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { PoolwrightError } from '../../errors.ts';
 import { printable } from '../../printable.ts';
 import { redactText } from '../../redact.ts';
 import type { Terminal } from './terminal.ts';
@@ -57,7 +58,8 @@ export function createLog({ file, terminal, secrets, debug }: LogOptions): Log {
     },
     momentary: (message) => write('notice', message, !terminal.isWatched),
     error: (message, cause) => {
-      const reason = cause instanceof Error ? `: ${cause.message}` : '';
+      const code = cause instanceof PoolwrightError ? ` [${cause.code}]` : '';
+      const reason = cause instanceof Error ? `: ${cause.message}${code}` : '';
       write('error', `${message}${reason}`, true);
     },
   };

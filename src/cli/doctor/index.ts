@@ -53,7 +53,10 @@ async function run(flags: Flags, version: string): Promise<void> {
   const findings: Finding[] = [];
   const say: Say = (finding) => {
     findings.push(finding);
-    if (!flags.json) printLine(`${MARKS[finding.result]} ${finding.check}: ${finding.says}`);
+    if (!flags.json)
+      printLine(
+        `${MARKS[finding.result]} ${finding.check}: ${finding.says}${finding.code ? ` [${finding.code}]` : ''}`,
+      );
   };
   say(await versions(version));
   say(await chromium());

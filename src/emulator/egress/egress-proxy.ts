@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type LookupFunction, type Server, type Socket } from 'node:net';
-import { Socks5Server } from '@pondwader/socks5-server';
 import { urlCredentials } from '../../common/url/credentials.ts';
 import { judge } from './egress-policy.ts';
 import { FailureNames, netErrorOf } from './failure-names.ts';
+import { type Reply, readRequest, reply, type SocksRequest } from './socks-handshake.ts';
 
 const LOOPBACK = new Uint32Array(new Uint8Array([127, 0, 0, 1]).buffer)[0]?.toString(16).toUpperCase().padStart(8, '0');
 const SOCKS_PORT = 1080;
@@ -20,13 +20,11 @@ export interface EgressProxyOptions {
   log: (line: string) => void;
 }
 
-type Status = Parameters<Parameters<Socks5Server['connectionHandler']>[1]>[0];
-
 /** The SOCKS reply for a failed connection. */
-const STATUS_BY_CODE: Record<string, Status> = {
-  ECONNREFUSED: 'CONNECTION_REFUSED',
-  ENETUNREACH: 'NETWORK_UNREACHABLE',
-  EHOSTUNREACH: 'HOST_UNREACHABLE',
+const REPLY_BY_CODE: Record<string, Reply> = {
+  ECONNREFUSED: 'refused',
+  ENETUNREACH: 'network unreachable',
+  EHOSTUNREACH: 'host unreachable',
 };
 
 /**
@@ -48,14 +46,10 @@ export class EgressProxy {
 
   private constructor(options: EgressProxyOptions) {
     this.#options = options;
-    const socks = new Socks5Server();
-    socks.setConnectionHandler(({ socket, destAddress, destPort }, send) => {
-      void this.#serve(socket as Socket, destAddress ?? '', destPort ?? 0, send);
-    });
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       this.#incoming.add(socket);
       socket.once('close', () => this.#incoming.delete(socket)).on('error', () => undefined);
-      socks._handleConnection(socket);
+      void this.#accept(socket);
     });
   }
 
@@ -89,36 +83,42 @@ export class EgressProxy {
     await this.#closed;
   }
 
+  async #accept(incoming: Socket): Promise<void> {
+    const request = await readRequest(incoming);
+    if (request) await this.#serve(incoming, request);
+  }
+
   /** One connection that the browser asks for. */
-  async #serve(incoming: Socket, host: string, port: number, send: (status: Status) => void): Promise<void> {
+  async #serve(incoming: Socket, { host, port }: SocksRequest): Promise<void> {
     const { upstream, log, ...rules } = this.#options;
+    const send = (what: Reply) => reply(incoming, what);
     try {
       // Somebody pays for an upstream, and what listens on loopback may trust this user's programs. What is left, other
       // users' programs reach by themselves, and the look-up takes 2 ms and more.
       const isForOwnUser = upstream !== undefined || rules.allowLoopback;
       if (isForOwnUser && !(await isOwnUsers(incoming))) {
         log('egress: refused a connection by a program of another user of this machine');
-        return send('CONNECTION_NOT_ALLOWED');
+        return send('forbidden');
       }
       const verdict = await judge(host, { ...rules, hasUpstream: upstream !== undefined });
       if ('refused' in verdict) {
         if (!verdict.quietly) log(`egress: ${verdict.refused}`);
         this.failures.note(verdict.netError);
-        return send('CONNECTION_NOT_ALLOWED');
+        return send('forbidden');
       }
       const outgoing = upstream
         ? await connectThrough(upstream, host, port)
         : await connectDirectly(host, port, verdict.addresses, this.#isCut.signal);
       // Cut, or given up by the browser, while it was being connected.
       if (this.#isCut.signal.aborted || incoming.destroyed) outgoing.socket.destroy();
-      else this.#join(incoming, outgoing, () => send('REQUEST_GRANTED'));
+      else this.#join(incoming, outgoing, () => send('granted'));
     } catch (error) {
       if (this.#isCut.signal.aborted || incoming.destroyed) return;
       const { code, message } = error as NodeJS.ErrnoException;
       log(`egress: ${host}:${port}: ${message}`);
       // Why an upstream proxy did not reach a host is unknown.
       this.failures.note(upstream === undefined ? netErrorOf(code) : undefined);
-      send(STATUS_BY_CODE[code ?? ''] ?? 'GENERAL_FAILURE');
+      send(REPLY_BY_CODE[code ?? ''] ?? 'failed');
     }
   }
 

@@ -35,7 +35,7 @@ export async function mochaGlobalSetup(this: unknown): Promise<void> {
   } catch (error) {
     // Mocha before 12 would print it as an unhandled rejection.
     if (!(error instanceof PoolwrightError)) throw error;
-    await print(`${error.name}: ${error.message}`);
+    await print(String(error));
     process.exit(1);
   }
 }

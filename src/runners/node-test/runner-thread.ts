@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
-import { errorMessage } from '../../common/error-message.ts';
 import { type RunnerRun, type RunnerStart, startRunnerRun } from '../shared/runner-run.ts';
 import { SETTINGS_VARIABLE } from '../shared/worker-settings.ts';
 
@@ -28,7 +27,7 @@ let error: string | null = null;
 try {
   run = await startRunnerRun({ ...start, runner: 'node-test' });
 } catch (failure) {
-  error = describe(failure);
+  error = String(failure);
 }
 const { [BROKER_VARIABLE]: broker, [SETTINGS_VARIABLE]: settings } = process.env;
 post({ environment: { [BROKER_VARIABLE]: broker, [SETTINGS_VARIABLE]: settings }, error });
@@ -37,7 +36,7 @@ Atomics.notify(started, 0);
 if (run) {
   await once(port, 'message');
   await run.finish().catch((failure: unknown) => {
-    error = describe(failure);
+    error = String(failure);
   });
   post({ environment: {}, error });
 }
@@ -45,8 +44,4 @@ port.close();
 
 function post(message: FromThread): void {
   port.postMessage(message);
-}
-
-function describe(failure: unknown): string {
-  return failure instanceof Error ? `${failure.name}: ${failure.message}` : errorMessage(failure);
 }

@@ -4,7 +4,7 @@ import { connectPlaywright, type PlaywrightConnection } from '../../clients/play
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
 import { type WorkerSession, workerSession } from '../../clients/shared/worker-session.ts';
 import { traceTime } from '../../common/time-trace.ts';
-import { OptionsError } from '../../errors.ts';
+import { OptionsError, withCodedName } from '../../errors.ts';
 import { featureSettings } from '../../features/list.ts';
 import { connectionSettings } from '../../options/lease-plan.ts';
 import { printable } from '../../printable.ts';
@@ -55,7 +55,7 @@ export async function provideHostedBrowser(
       // Playwright has ended a run that could not begin, but sometimes loses its message to this worker, and would wait
       // five minutes for its end.
       if (isRunRefused(error)) process.exit(1);
-      throw error;
+      throw withCodedName(error);
     }
   };
   chromium.connect = connect as BrowserType['connect'];
@@ -143,10 +143,11 @@ export function rememberUse({ contextOptions, ...options }: ContextUse): void {
 export async function currentSession(): Promise<HostedSession> {
   const { hosted, features, recorder } = workerState();
   if (!hosted || !features) {
-    throw new OptionsError(
+    const error = new OptionsError(
       'hosted',
       "`hostedSession` needs a hosted browser, but this test runs on a local one, because of `use: { hosted: false }` or `service: 'local'` (POOLWRIGHT_SERVICE). Set `service: 'emulator'`, or skip the test: `test.skip(process.env.POOLWRIGHT_SERVICE === 'local', 'needs a hosted browser')`.",
     );
+    throw withCodedName(error);
   }
   const connection = await hosted.connected();
   recorder.uses(connection);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { TestProject } from 'vitest/node';
-import { PoolwrightError } from '../../errors.ts';
+import { PoolwrightError, withCodedName } from '../../errors.ts';
 import type { RunnerRun } from '../shared/runner-run.ts';
 
 /** The import in a test file that uses hosted browsers. */
@@ -31,8 +31,8 @@ export async function setUp(project: TestProject): Promise<() => Promise<void>> 
 /** Removes the error's fields, which Vitest would print below its message although the message contains them. */
 function withoutFields(error: unknown): unknown {
   if (!(error instanceof PoolwrightError)) return error;
-  const { name, message } = error;
-  return Object.assign(new Error(message), { name, stack: `${name}: ${message}` });
+  const { name, message } = withCodedName(error);
+  return Object.assign(new Error(message), { name, stack: String(error) });
 }
 
 /** Vitest prints an error of a teardown but exits with 0. The summary has already reported the exceeded budget. */

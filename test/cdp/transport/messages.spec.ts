@@ -163,7 +163,7 @@ for (const status of [302, 401, 404, 410, 503]) {
     expect(error).toBeInstanceOf(LeaseError);
     expect(error).toMatchObject({ code: 'CONNECT_FAILED', sessionId: 'ses_1' });
     expect(String(error)).toBe(
-      `LeaseError: Could not connect to the browser of session ses_1 at ws://${server.host}: the connection was refused with HTTP ${status}.`,
+      `LeaseError [CONNECT_FAILED]: Could not connect to the browser of session ses_1 at ws://${server.host}: the connection was refused with HTTP ${status}.`,
     );
     expect(inspect(error, { depth: null, showHidden: true })).not.toContain(TOKEN);
     await expect.poll(() => server.connections).toBe(0);

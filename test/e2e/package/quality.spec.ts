@@ -83,6 +83,11 @@ test('the SBOM › is CycloneDX, and lists the packages of THIRD_PARTY_LICENSES.
   const named = components.map(({ name, version }: { name: string; version: string }) => `${name}@${version}`);
   expect(named.sort()).toEqual(listed.sort());
   expect(named.length).toBeGreaterThan(20);
+  // Each with its text, which has its conditions; llhttp is in undici.
+  const texts = licences.split(/^-{80}\n/m).slice(1);
+  for (const licence of texts)
+    expect(licence).toMatch(/Permission (is hereby granted|to use, copy)|Apache License|Redistribution/);
+  expect(licences).toContain('Copyright Fedor Indutny');
   for (const { hashes, licenses, purl, 'bom-ref': ref } of components) {
     expect(hashes).toEqual([{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
     expect(licenses).toHaveLength(1);

@@ -162,7 +162,7 @@ test.describe('where no page matters', () => {
     const run = await runCommand(consumer, [MOCHA], service.env);
     expect(run.code, run.output).toBe(2);
     expect(run.output).toMatch(/1 passing/);
-    expect(run.output.match(/^ *ServiceError: .*credit/gim), run.output).toHaveLength(2);
+    expect(run.output.match(/^ *ServiceError \[SERVICE_OUT_OF_CREDIT\]: .*credit/gim), run.output).toHaveLength(2);
     expect(await service.running()).toEqual([]);
   });
 

@@ -59,7 +59,7 @@ test.describe('at a limit of one, where the second browser ends slowly', () => {
     const [opens] = await run.tests();
     expect(opens?.results[0]?.errors).toHaveLength(1);
     expect(opens?.results[0]?.error?.message).toMatch(
-      /^LeaseError: No browser within 5 s \(`acquireTimeout`\) for slot 0 \(the default project\): the workspace is at its (limit of 1 browsers|concurrent-browser limit), and 1 run: 1 without a note of poolwright\. Raise /,
+      /^LeaseError \[ACQUIRE_TIMEOUT\]: No browser within 5 s \(`acquireTimeout`\) for slot 0 \(the default project\): the workspace is at its (limit of 1 browsers|concurrent-browser limit), and 1 run: 1 without a note of poolwright\. Raise /,
     );
     expect(opens?.results[0]?.error?.message?.split('\n')).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { childEnvironment } from '../../../src/common/platform/child-environment.ts';
 
-test("a program that is no part of the run gets none of poolwright's variables", () => {
+test("a program outside of the run gets none of poolwright's variables", () => {
   const before = { ...process.env };
   try {
     Object.assign(process.env, {

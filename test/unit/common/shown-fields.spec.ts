@@ -56,7 +56,7 @@ for (const [kind, secretAt] of Object.entries(SECRETS)) {
       const name = path.findLast((each) => each !== '[]') ?? '';
       return secret.includes('://') || !NAMES.includes(name);
     });
-    expect(places.length).toBeGreaterThan(50);
+    expect(places.length).toBeGreaterThan(40);
     const leaks = places.filter((path) => {
       const value = optionsWith(secret, path) as HostedOptions;
       try {

@@ -11,7 +11,7 @@ import { WAYS } from '../../../clients/playwright/ways.ts';
 import { importModule } from '../../../common/import-module.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { traceTime } from '../../../common/time-trace.ts';
-import { OptionsError } from '../../../errors.ts';
+import { OptionsError, withCodedName } from '../../../errors.ts';
 import { leasePlan, wayOf } from '../../../options/lease-plan.ts';
 import { htmlReportFrom } from '../../../report/html-report.ts';
 import { runReporter } from '../../../report/run-reporter.ts';
@@ -31,6 +31,14 @@ const WINDOWS: Readonly<Record<string, () => Promise<{ showBrowsers(broker: Star
  * the teardown. If the runner dies before the teardown, the broker's pipe closes, which has the same effect.
  */
 export default async function globalSetup(config: FullConfig): Promise<() => Promise<void>> {
+  try {
+    return await setUp(config);
+  } catch (error) {
+    throw withCodedName(error);
+  }
+}
+
+async function setUp(config: FullConfig): Promise<() => Promise<void>> {
   traceTime('runner', 'global setup');
   const run = rememberedRun();
   if (!run) {

@@ -26,7 +26,9 @@ test('sessions › exits 1 for a failure and 2 for bad usage, with what to do', 
   expect(unknown.stderr).toContain('nobody');
   const keyless = await poolwright(['sessions', 'list'], { ...service.env, POOLWRIGHT_API_KEY: '' });
   expect(keyless.code).toBe(2);
-  expect(keyless.stderr).toBe('poolwright: POOLWRIGHT_API_KEY is not set: export POOLWRIGHT_API_KEY=…\n');
+  expect(keyless.stderr).toBe(
+    'poolwright: POOLWRIGHT_API_KEY is not set: export POOLWRIGHT_API_KEY=… [ENVIRONMENT_MISSING]\n',
+  );
   const query = { ...service.env, POOLWRIGHT_BASE_URL: 'ftp://a.test/?token=abcdef' };
   const refused = await poolwright(['sessions', 'list'], query);
   expect(refused.code).toBe(2);

@@ -256,7 +256,7 @@ test('explains an unreachable address in the first error of a failed test', asyn
     for (const text of ['one was not reached', 'one was not reached', 'nor another']) recorder.addUnreachable(text);
   };
   const added = await run(recorder, sink, aTestInfo(FAILED), body, null);
-  expect(added).toEqual(['PoolwrightError: one was not reached\nnor another']);
+  expect(added).toEqual(['PoolwrightError [NOT_CARRIED]: one was not reached\nnor another']);
   expect(sink.usages[0]?.carriedOrigins).toEqual(['http://localhost:2']);
   expect(await run(recorder, sink, aTestInfo({ testId: 'passes' }), body, null)).toEqual([]);
   const next = aTestInfo({ ...FAILED, testId: 'next' });
