@@ -54,19 +54,25 @@ export type PoolwrightErrorCode = (typeof errorCodes)[number];
  * Every code belongs to one class, which {@link errorOf} returns. Only `TIMEOUT` and `ABORTED` can occur in any part:
  * there, the class tells in which.
  */
+/** Codes of any part: a time limit, or a cancellation. */
 type Bound = 'TIMEOUT' | 'ABORTED';
+/** Codes of an {@link OptionsError}. */
 type OptionsErrorCode = 'OPTIONS_INVALID' | 'ENVIRONMENT_MISSING';
+/** Codes of a {@link ServiceError}. */
 type ServiceErrorCode = Extract<PoolwrightErrorCode, `SERVICE_${string}`> | Bound;
+/** Codes of a {@link LeaseError}. */
 type LeaseErrorCode =
   | Extract<PoolwrightErrorCode, `BROKER_${string}`>
   | 'ACQUIRE_TIMEOUT'
   | 'CONNECT_FAILED'
   | 'BROWSER_LOST'
   | 'ABORTED';
+/** Codes of an {@link EmulatorError}. */
 type EmulatorErrorCode = Extract<PoolwrightErrorCode, `EMULATOR_${string}`>;
 
 /** The base of every error poolwright throws. `message` holds no secret: no key, no `cdpUrl`, no proxy password. */
 export class PoolwrightError extends Error {
+  /** The class, without the code. */
   declare readonly name: string;
   /** The kind of failure. */
   readonly code: PoolwrightErrorCode;
@@ -100,6 +106,7 @@ export function withCodedName<Thrown>(error: Thrown): Thrown {
 
 /** A setting the user wrote is wrong or missing: `field` is the option's path or the environment variable's name. */
 export class OptionsError extends PoolwrightError {
+  /** Always `OptionsError`. */
   declare readonly name: 'OptionsError';
   /** The option's path (`session.country`), or the environment variable's name. */
   readonly field: string;
@@ -138,7 +145,9 @@ export interface ServiceErrorDetails {
 
 /** A call to the service that did not succeed (section 7 of the service document). Its message is one line. */
 export class ServiceError extends PoolwrightError {
+  /** Always `ServiceError`. */
   declare readonly name: 'ServiceError';
+  /** What the service refused or did not do. */
   declare readonly code: ServiceErrorCode;
   /** HTTP status; 0 when there was no response. */
   readonly status: number;
@@ -171,7 +180,9 @@ export class ServiceError extends PoolwrightError {
  * Getting, keeping or giving back a browser failed. `sessionId` names it where there was one. Its message is one line.
  */
 export class LeaseError extends PoolwrightError {
+  /** Always `LeaseError`. */
   declare readonly name: 'LeaseError';
+  /** What failed: the wait, the connection, the browser or the broker. */
   declare readonly code: LeaseErrorCode;
   /** Of the browser, where there was one. */
   readonly sessionId: string | undefined;
@@ -184,7 +195,9 @@ export class LeaseError extends PoolwrightError {
 
 /** The emulator fails on this machine. */
 export class EmulatorError extends PoolwrightError {
+  /** Always `EmulatorError`. */
   declare readonly name: 'EmulatorError';
+  /** What failed: the start, or the emulator while it ran. */
   declare readonly code: EmulatorErrorCode;
 
   constructor(code: EmulatorErrorCode, message: string, options?: { cause?: unknown }) {

@@ -4,6 +4,7 @@ export interface BrowserIdentity {
   readonly sessionId: string;
   /** Null for a session that was created, not leased from a pool. */
   readonly leaseId: string | null;
+  /** ID of its pool; null for a session that was created. */
   readonly poolId: string | null;
   /** Node that serves it, if the service reports it. */
   readonly servedBy: string | null;

@@ -19,6 +19,7 @@ export type BrokenBrowserFault = (typeof BROKEN_OUTCOMES)[number];
 const on = z.literal(true, { error: 'must be true where it is given' });
 const milliseconds = z.int('must be a whole number of ms').min(0).max(MAX_DELAY_MS);
 
+/** Which requests a rule is for. */
 const match = z.strictObject({
   /** HTTP method. Default: any. */
   method: z.enum(METHODS).optional(),
@@ -33,6 +34,7 @@ const match = z.strictObject({
   probability: z.number().min(0).max(1).optional(),
 });
 
+/** What a rule does. */
 const effect = z
   .strictObject({
     /**

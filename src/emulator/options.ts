@@ -44,6 +44,7 @@ const workspaceOptions = z.strictObject({
   dedicatedIps: z.array(dedicatedIp).optional(),
 });
 
+/** Options of the emulator, with their defaults. */
 const emulatorOptions = z.strictObject({
   /** Port on `host`. Default 0: any free one. */
   port: z.int().min(0).max(65_535).default(0),

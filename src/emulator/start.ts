@@ -26,6 +26,7 @@ export interface Emulator {
   readonly baseURL: string;
   /** Key of its workspace; of the first one, where several were given. */
   readonly apiKey: string;
+  /** Port of its API, 1 to 65 535. */
   readonly port: number;
   /** Ends every browser in bounded time, removes the profiles and closes all sockets. May be called twice. */
   stop(): Promise<void>;

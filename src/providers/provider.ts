@@ -49,6 +49,7 @@ export interface ProvidedBrowser {
 
 /** A browser that runs. */
 export interface ListedBrowser {
+  /** As `acquire` returned it. */
   id: string;
   /** The `label` of its request; null or none: unknown. */
   label?: string | null;
@@ -74,9 +75,11 @@ export type ProviderErrorCode =
 
 /** A failure of a provider, with the code that decides what a run does. */
 export class ProviderError extends Error {
+  /** Always `ProviderError`. */
   override readonly name = 'ProviderError';
+  /** What decides whether the run waits, asks again or ends. */
   readonly code: ProviderErrorCode;
-  /** Of `CAPACITY`: the least time until the next request. */
+  /** Of `CAPACITY`: the least time until the next request, in ms. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ProviderErrorCode, message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {

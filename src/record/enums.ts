@@ -8,6 +8,7 @@ export const services = ['hosted', 'emulator', 'browsers', 'provider'] as const;
 
 export const testStatuses = ['passed', 'failed', 'timedOut', 'skipped', 'interrupted'] as const;
 
+/** Why a browser's lease ended. */
 export const endReasons = [
   'finished',
   'idle',
@@ -24,5 +25,6 @@ export const endReasons = [
 export const holdEnds = ['released', 'time-limit', 'lease-end', 'interrupted'] as const;
 
 export type Runner = (typeof runners)[number];
+/** Why a browser's lease ended. */
 export type EndReason = (typeof endReasons)[number];
 export type HoldEnd = (typeof holdEnds)[number];

@@ -60,6 +60,7 @@ export const testRecord = z.object({
     .describe('When it was on hold (`hostedSession.hold`, `POOLWRIGHT_HOLD`)'),
 });
 
+/** A browser of the run. Times are ISO 8601, in UTC. */
 export const sessionRecord = z.object({
   sessionId: text,
   leaseId: text.nullable(),

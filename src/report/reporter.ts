@@ -49,6 +49,7 @@ export default class PoolwrightReporter implements Reporter {
     return false;
   }
 
+  /** Called by Playwright when the tests are known. */
   onBegin(config: FullConfig, suite: Suite): void {
     traceTime('runner', 'the tests are known');
     notifyLocalProjects(suite);
@@ -59,6 +60,7 @@ export default class PoolwrightReporter implements Reporter {
     this.#config = config;
   }
 
+  /** Called by Playwright when a try of a test begins. */
   onTestBegin(test: TestCase, result: TestResult): void {
     this.#updates?.began(test, result);
     for (const feature of this.#features) feature.began(test, result);
@@ -66,14 +68,17 @@ export default class PoolwrightReporter implements Reporter {
     void this.#loaded();
   }
 
+  /** Called by Playwright when a step begins. */
   onStepBegin(_test: TestCase, result: TestResult, step: TestStep): void {
     for (const feature of this.#features) feature.stepBegan(result, step);
   }
 
+  /** Called by Playwright when a step has ended. */
   onStepEnd(_test: TestCase, result: TestResult, step: TestStep): void {
     for (const feature of this.#features) feature.stepEnded(result, step);
   }
 
+  /** Called by Playwright when a try of a test has ended. */
   onTestEnd(test: TestCase, result: TestResult): void {
     this.#updates?.ended(test, result);
     for (const feature of this.#features) feature.ended(result);

@@ -33,11 +33,15 @@ import {
 
 /** An endpoint as the client uses it. */
 export interface Endpoint {
+  /** Its HTTP method. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With names in braces: `/v1/browser/pools/{poolId}`. */
   path: string;
+  /** Schema of its query; absent: it has none. */
   query?: z.ZodObject;
+  /** Schema of its JSON body; absent: it has none. */
   body?: z.ZodObject;
+  /** Schema of its response; unknown fields pass. */
   answer: z.ZodObject;
 }
 

@@ -19,6 +19,7 @@ export type PuppeteerOptions = Omit<
 
 /** The part of Puppeteer that is needed: `puppeteer`, `puppeteer-core`, or one with plugins (`puppeteer-extra`). */
 export interface Connects {
+  /** Connects to a browser that runs. */
   connect(options: ConnectOptions): Promise<Browser>;
 }
 

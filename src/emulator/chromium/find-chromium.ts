@@ -9,14 +9,19 @@ export type ChromiumKind = 'shell' | 'full';
 
 /** Where a Chromium was found, and how. */
 export interface FoundChromium {
+  /** What it can run. */
   kind: ChromiumKind;
+  /** Absolute path of its executable. */
   path: string;
+  /** What named it: the option, a variable, the download of Playwright, or the `PATH` of the system. */
   source: 'option' | 'POOLWRIGHT_CHROMIUM' | 'POOLWRIGHT_CHROMIUM_SHELL' | 'playwright' | 'system';
 }
 
 /** What there is to run; at least one of the two. */
 export interface Chromiums {
+  /** For sessions of type `hosted`; null: `full` runs all. */
   shell: FoundChromium | null;
+  /** For stealth and privacy types, profiles and extensions; null: `shell` runs all. */
   full: FoundChromium | null;
 }
 

@@ -5,11 +5,17 @@ import { prefetch, type RunnerRun, startRunnerRun } from '../shared/runner-run.t
 
 /** The part of Jest's global config that a run needs. */
 export interface GlobalConfig {
+  /** Absolute path of the project. */
   rootDir: string;
+  /** Number of workers, 1 or more. */
   maxWorkers: number;
+  /** The number of failed tests after which Jest ends the run; 0: never. */
   bail: number;
+  /** Whether it runs the tests of changed files again. */
   watch: boolean;
+  /** Whether it runs all tests again after a change. */
   watchAll: boolean;
+  /** The shard of this run, `shardIndex` from 1 on; absent: all tests. */
   shard?: { shardIndex: number; shardCount: number } | undefined;
 }
 

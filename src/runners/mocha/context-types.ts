@@ -12,6 +12,7 @@ export interface HostedContext {
   readonly context: BrowserContext;
   /** The first page of {@link context}. */
   readonly page: Page;
+  /** Its session at the service, and what the test may ask of it. */
   readonly hostedSession: HostedSession;
 }
 

@@ -11,5 +11,6 @@ export interface HostedTest {
   readonly context: BrowserContext;
   /** The first page of {@link context}. */
   readonly page: Page;
+  /** Its session at the service, and what the test may ask of it. */
   readonly session: HostedSession;
 }

@@ -4,21 +4,27 @@ import type { TestStart } from '../shared/test-run.ts';
 
 /** The part of Node's `TestContext` that is used here. */
 export interface NodeTest {
+  /** Its title. */
   readonly name: string;
   /** Includes the names of its suites: `suite > test`. */
   readonly fullName: string;
   /** Not available in every Node version. */
   readonly filePath?: string | undefined;
-  /** In `afterEach`: whether the test has passed, and its error. */
+  /** In `afterEach`: whether the test has passed. */
   readonly passed?: boolean;
+  /** In `afterEach`: why it has failed; null or absent: it has not. */
   readonly error?: NodeTestError | null;
+  /** Fires when the test is cancelled, or its time is over. */
   readonly signal: AbortSignal;
+  /** Adds a line to the report of the test. */
   diagnostic(message: string): void;
 }
 
 /** Node's wrapper around the error of a test. */
 interface NodeTestError {
+  /** What the test has thrown. */
   cause?: unknown;
+  /** Node's name for the kind of failure: `testTimeoutFailure`, `cancelledByParent`, … */
   failureType?: string;
 }
 

@@ -40,8 +40,10 @@ export interface HostedUse {
   hosted?: ProjectHostedOptions | false;
 }
 
+/** A config without further fixtures. */
 // biome-ignore lint/complexity/noBannedTypes: Playwright's own default for "no further fixtures"
 type NoFixtures = {};
+/** Playwright's config, with `use.hosted`. */
 type Config<T, W> = PlaywrightTestConfig<T, W & HostedUse>;
 type Use = NonNullable<PlaywrightTestConfig['use']> &
   HostedUse &

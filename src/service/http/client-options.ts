@@ -15,9 +15,11 @@ export interface RetryInfo {
   attempt: number;
   /** The wait before the next time, in ms. */
   delayMs: number;
-  /** Why: code, HTTP status (0: no response) and message of the last failure, without secrets. */
+  /** Code of the last failure. */
   code: PoolwrightErrorCode;
+  /** HTTP status of the last failure; 0: no response. */
   status: number;
+  /** What the last failure says, in one line, without secrets. */
   message: string;
 }
 
@@ -50,6 +52,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Bound on one request, in ms: 1 to 2 147 483 647. */
   timeout?: number | undefined;
+  /** Whether it is sent again after a failure: by the policy of its endpoint, or never. Default: the client's. */
   retry?: RetryMode | undefined;
 }
 

@@ -13,8 +13,11 @@ import { type AcquireRequest, acquireResponse } from '../schemas/index.ts';
 
 /** A browser leased from a pool. */
 export interface AcquiredLease {
+  /** For `release`. */
   leaseId: string;
+  /** ID of its pool. */
   poolId: string;
+  /** ID of its session. */
   sessionId: string;
   /** Secret: it gives full control of the browser. */
   cdpUrl: string;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { test as base, type Browser, chromium, expect } from '@playwright/test';
+import { type Browser, test as base, chromium, expect } from '@playwright/test';
 import { inertHtml } from '../../../src/features/evidence/page-evidence.ts';
 import { localChromium } from '../../support/local-chromium.ts';
 
@@ -36,7 +36,8 @@ const DOCUMENTS: Record<string, (url: string) => string> = {
   'a style sheet': (url) => `<link rel="stylesheet" href="${url}/a.css">`,
   'an imported style sheet': (url) => `<style>@import "${url}/a.css";</style>`,
   'a background': (url) => `<p style="background: url(${url}/a.png)">text</p>`,
-  'a font': (url) => `<style>@font-face { font-family: a; src: url(${url}/a.woff); }</style><p style="font-family: a">x`,
+  'a font': (url) =>
+    `<style>@font-face { font-family: a; src: url(${url}/a.woff); }</style><p style="font-family: a">x`,
   'a frame': (url) => `<iframe src="${url}/frame"></iframe>`,
   "a frame's own document": (url) =>
     `<iframe srcdoc="<meta http-equiv=refresh content='0;url=${url}/in-frame'>"></iframe>`,
@@ -82,7 +83,9 @@ for (const [what, documentAt] of Object.entries(DOCUMENTS)) {
 }
 
 test('evidence has no links that connect in advance, where a browser does that for files', () => {
-  expect(inertHtml('<!DOCTYPE html><link rel="preconnect" href="http://a.test"><LINK\nrel="icon">')).not.toMatch(/<link/i);
+  expect(inertHtml('<!DOCTYPE html><link rel="preconnect" href="http://a.test"><LINK\nrel="icon">')).not.toMatch(
+    /<link/i,
+  );
 });
 
 test('evidence has the style of the page, and its pictures in data URLs', async ({ local }) => {
