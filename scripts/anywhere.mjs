@@ -9,9 +9,9 @@ import { readReport, tally, tallyLine } from './tally.mjs';
 
 /**
  * `node scripts/anywhere.mjs [options] [-- arguments of npm test]`: runs the tests of the last commit as on another
- * machine: in a clone below the temporary directory, with a space and an umlaut in its path. Prints one line of results.
+ * machine: in a clone below the temporary directory, with a space and an umlaut in its path. Prints a line of results.
  *
- *   --user <uid>     as this user (needs root), with a home beside the clone; 65534 is nobody
+ *   --user <uid>     as this user (needs root), with a home beside the clone, such as 65534
  *   --no-unshare     where unshare is refused, as in most containers
  *   --node <major>   on this Node: 20, 22 or 24
  *   --load <n>       beside n busy loops
