@@ -30,6 +30,7 @@ const NEEDS = {
 type OwnNeed =
   | 'full Chromium'
   | 'a host name with a local address'
+  | 'a network interface'
   | 'a longer queue of connections'
   | 'a system with an identity';
 

@@ -94,7 +94,8 @@ export class NetworkProxy implements Interceptor {
     new ProxiedWebSockets(transport, { targets, documents, binding, proxies, implied, traffic, dial });
     const streams = new StreamedResponses(transport, documents, binding);
     this.#files = new ProxiedFiles(transport, traffic);
-    const onRedirect = (paused: PausedRequest, location: string) => policy.noteProxiedRedirect(paused, location);
+    const onRedirect = (paused: PausedRequest, url: string, location: string) =>
+      policy.noteProxiedRedirect(paused, url, location);
     const onCookies = () => {
       this.#cookieChanges += 1;
     };
@@ -277,7 +278,8 @@ export class NetworkProxy implements Interceptor {
 
   #stopRequests(target: ProxiedTarget): void {
     // First: the next command makes the target's documents use both.
-    this.#unattended.pause(this.#policy.hostsOf(target).urlPatterns);
+    // Not those of the context's proxy, which may be all: all other contexts would wait for us.
+    this.#unattended.pause(this.#policy.ownHostsOf(target).urlPatterns);
     this.#transport.post('Fetch.enable', this.#ownPatterns(target), target.session.id);
   }
 
@@ -302,7 +304,7 @@ export class NetworkProxy implements Interceptor {
   }
 
   #expressions(target: ProxiedTarget) {
-    return { candidates: this.#policy.candidates, hosts: this.#policy.hostsOf(target).hostExpressions };
+    return { candidates: this.#policy.candidatesOf(target), hosts: this.#policy.hostsOf(target).hostExpressions };
   }
 
   #ownPatterns(target: ProxiedTarget): Protocol.Fetch.EnableRequest {

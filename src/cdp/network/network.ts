@@ -4,7 +4,7 @@ import { LocalDownloads } from '../files/local-downloads.ts';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
 import type { PendingCommand } from '../transport/pending-commands.ts';
-import { ContextProxies, type IsClientsProxy } from './context-proxy/context-proxies.ts';
+import { ContextProxies, type OriginsOfProxy } from './context-proxy/context-proxies.ts';
 import type { NetworkProxy } from './network-proxy.ts';
 import { PageBinding } from './page-binding.ts';
 import { NetworkPolicy, type PolicyEvents } from './policy/network-policy.ts';
@@ -23,8 +23,8 @@ export interface NetworkOptions {
   traffic?: ProxiedTraffic | undefined;
   /** Connects to servers from another machine. Files are not read then. Default: connections start on this machine. */
   dial?: Dial | undefined;
-  /** Whether a context's proxy on this machine is the client's own. Default: all are the test's. */
-  isClientsProxy?: IsClientsProxy;
+  /** The origins that need a context's proxy, if it is the client's own. Default: all proxies are the test's. */
+  originsOfProxy?: OriginsOfProxy;
   /** Takes downloads that need not go through the browser. Without it, the browser gets all of them. */
   downloads?: LocalDownloads;
 }
@@ -81,11 +81,12 @@ export class Network implements Interceptor {
       this.policy.begin(target, url);
       this.#proxy?.begin(target);
     });
-    const { proxiedHosts = NONE, auto, dial, isClientsProxy = () => false } = options;
-    this.#proxies = new ContextProxies(isClientsProxy);
+    const { proxiedHosts = NONE, auto, dial, originsOfProxy = () => null } = options;
+    this.#proxies = new ContextProxies(originsOfProxy);
     // Files of this machine are not those of the test, if its servers are on another one.
-    this.policy = new NetworkPolicy(transport, proxiedHosts, this.#targets, auto, dial === undefined);
-    this.#documents = new ProxiedDocuments(transport.model, this.#targets, (target) => this.policy.hostsOf(target));
+    const [targets, proxies, hasFiles] = [this.#targets, this.#proxies, dial === undefined];
+    this.policy = new NetworkPolicy(transport, { targets, listed: proxiedHosts, proxies, events: auto, hasFiles });
+    this.#documents = new ProxiedDocuments(transport.model, this.#targets, this.policy);
     this.#binding = new PageBinding(transport, this.#documents);
     this.#proxy = loaded ? this.#make(loaded) : null;
   }
@@ -96,6 +97,11 @@ export class Network implements Interceptor {
     this.#comeFirst(command);
     if (this.#leads(command)) return null;
     const sent = this.#proxies.onCommand(command);
+    if (!this.#proxy && this.#proxies.areHere) {
+      // Its context needs it from the first page on.
+      void this.#loaded().finally(() => this.#transport.pass(sent));
+      return null;
+    }
     return this.#proxy ? this.#proxy.onCommand(sent) : sent;
   }
 
@@ -116,7 +122,7 @@ export class Network implements Interceptor {
     if (!this.#options.auto || method !== 'Page.addScriptToEvaluateOnNewDocument') return;
     const { source, worldName } = fieldsOf<Protocol.Page.AddScriptToEvaluateOnNewDocumentRequest>(params);
     const target = worldName || !source ? undefined : this.#targets.of(sessionId);
-    if (target?.isDocument) void this.#binding.install(target, this.policy.candidates, false);
+    if (target?.isDocument) void this.#binding.install(target, this.policy.candidatesOf(target), false);
   }
 
   /**
@@ -142,9 +148,8 @@ export class Network implements Interceptor {
   async #lead(command: CdpMessage, visited: ProxiedTarget | null, before: Promise<void> | undefined): Promise<void> {
     try {
       if (visited) {
-        const Loaded = await loadProxy();
-        this.#proxy ??= this.#make(Loaded);
-        await this.#proxy.extend(visited);
+        const proxy = await this.#loaded();
+        await proxy.extend(visited);
       }
       await before;
     } finally {
@@ -164,6 +169,12 @@ export class Network implements Interceptor {
     const isEarlier = (command: PendingCommand) =>
       command.method === 'Page.navigate' && command.sessionId === sessionId && command.id !== id;
     if (this.#transport.isPending(isEarlier)) this.#transport.post('Page.stopLoading', {}, sessionId);
+  }
+
+  async #loaded(): Promise<NetworkProxy> {
+    const Loaded = await loadProxy();
+    this.#proxy ??= this.#make(Loaded);
+    return this.#proxy;
   }
 
   #make(Loaded: typeof NetworkProxy): NetworkProxy {

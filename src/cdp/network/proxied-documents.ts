@@ -3,8 +3,8 @@ import { mainWorldOf } from '../model/frames.ts';
 import { PerSession } from '../model/per-session.ts';
 import type { Session, World } from '../model/session.ts';
 import { originOf } from './policy/loopback-origin.ts';
-import type { ProxiedHosts } from './proxied-hosts.ts';
-import { isWorker, type ProxiedTarget, type ProxiedTargets } from './proxied-targets.ts';
+import type { NetworkPolicy } from './policy/network-policy.ts';
+import { isWorker, type ProxiedTargets } from './proxied-targets.ts';
 
 /** The main world of a document of a proxied host, or a worker of one. */
 export type ProxiedDocument = Pick<World, 'session' | 'uniqueId' | 'origin' | 'frameId'>;
@@ -17,14 +17,14 @@ export type ProxiedDocument = Pick<World, 'session' | 'uniqueId' | 'origin' | 'f
 export class ProxiedDocuments {
   readonly #model: BrowserModel;
   readonly #targets: ProxiedTargets;
-  readonly #hostsOf: (target: ProxiedTarget) => ProxiedHosts;
+  readonly #policy: NetworkPolicy;
   /** A worker has one world, and the browser reports its origin with its target. */
   readonly #workers: PerSession<ProxiedDocument>;
 
-  constructor(model: BrowserModel, targets: ProxiedTargets, hostsOf: (target: ProxiedTarget) => ProxiedHosts) {
+  constructor(model: BrowserModel, targets: ProxiedTargets, policy: NetworkPolicy) {
     this.#model = model;
     this.#targets = targets;
-    this.#hostsOf = hostsOf;
+    this.#policy = policy;
     this.#workers = new PerSession(model, (session) => {
       const { id: uniqueId, target } = session;
       return { session, uniqueId, origin: originOf(target.url) ?? '', frameId: undefined };
@@ -39,7 +39,7 @@ export class ProxiedDocuments {
   calling(sessionId: string, contextId: unknown): ProxiedDocument | undefined {
     const session = this.#model.session(sessionId);
     const worker = session && isWorker(session) ? this.#workers.of(sessionId) : undefined;
-    if (worker) return this.mayReach(worker, worker.origin) ? worker : undefined;
+    if (worker) return this.#isProxied(worker) ? worker : undefined;
     return this.#proxied(session?.worlds.get(contextId as number));
   }
 
@@ -48,13 +48,18 @@ export class ProxiedDocuments {
     return this.#proxied(mainWorldOf(this.#model.session(sessionId), frameId));
   }
 
-  /** Whether a document may reach an address. */
-  mayReach({ session }: Pick<ProxiedDocument, 'session'>, url: string): boolean {
+  /** Whether a document or worker may open a WebSocket to an address. */
+  mayConnect({ session, origin }: ProxiedDocument, url: string): boolean {
     const target = this.#targets.serving(session);
-    return target !== undefined && this.#hostsOf(target).matches(url);
+    return target !== undefined && this.#policy.mayConnect(target, origin, url);
   }
 
   #proxied(world: World | undefined): ProxiedDocument | undefined {
-    return world?.isDefault && this.mayReach(world, world.origin) ? world : undefined;
+    return world?.isDefault && this.#isProxied(world) ? world : undefined;
+  }
+
+  #isProxied({ session, origin }: Pick<ProxiedDocument, 'session' | 'origin'>): boolean {
+    const target = this.#targets.serving(session);
+    return target !== undefined && this.#policy.hostsOf(target).matches(origin);
   }
 }

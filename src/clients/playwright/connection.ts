@@ -42,7 +42,7 @@ export async function connectPlaywright(
   options: ConnectionOptions,
 ): Promise<PlaywrightConnection> {
   const proxies = new TestProxies();
-  const library = { ...libraryOf(chromium, options), isOwnProxy: (server: string) => !proxies.has(server) };
+  const library = { ...libraryOf(chromium, options), originsOfProxy: (server: string) => proxies.originsOf(server) };
   const connection = await connectThrough(library, lease, options);
   const { browser, mode } = connection;
   // Elsewhere, the browser looks as if it were launched: such a browser shows no default context.
@@ -68,7 +68,7 @@ export async function connectPlaywright(
       // As Playwright merges them.
       const merged = { ...use, ...given };
       assertReachable(merged, options);
-      proxies.add(merged.proxy);
+      proxies.add(merged);
       if (mode.persistent) {
         const taken = hasContexts();
         if (taken) options.onNote(SECOND_CONTEXT);

@@ -87,39 +87,42 @@ export function assertReachable(
       `\`${field}\` is not supported through a ${way.name}. Remove the option \`${way.name}\`.`,
     );
   }
-  for (const { origin } of clientCertificates) {
-    const url = parsedUrl(origin);
-    // Playwright rejects it.
-    if (!url) continue;
-    if (hosts?.matches(url.href) || (auto && isLoopbackHost(url.hostname))) continue;
+  if (hosts || auto) return;
+  if (clientCertificates.length > 0) {
     const field = 'newContext.clientCertificates';
     throw new OptionsError(
       field,
-      `\`${field}\`: no certificate can be presented to ${url.origin}, because a hosted browser connects to it directly. Set \`exposeNetwork: '${exposing(exposeNetwork, url.host)}'\`: this machine then makes the requests to it.`,
+      `\`${field}\` needs \`exposeNetwork\`: this machine presents the certificates, and \`exposeNetwork: 'none'\` keeps all requests away from it.`,
     );
   }
   const server = proxy ? proxyServer(proxy.server) : null;
-  if (!server || !isLoopbackHost(server.host) || hosts || auto) return;
+  if (!server || !isLoopbackHost(server.host)) return;
   throw new OptionsError(
     'newContext.proxy',
-    `\`newContext.proxy\`: a hosted browser cannot reach the proxy ${server.host}:${server.port} of this machine. It is used for hosts that pages reach through this machine: set \`exposeNetwork\`. For all other hosts, set \`session: { proxyUrl }\` to a proxy on the internet.`,
+    `\`newContext.proxy\`: a hosted browser reaches the proxy ${server.host}:${server.port} of this machine only through it, and \`exposeNetwork: 'none'\` keeps all requests away from it. Remove that, or set \`session: { proxyUrl }\` to a proxy on the internet.`,
   );
 }
 
-function exposing(exposeNetwork: string, host: string): string {
-  return /^(none)?$/.test(exposeNetwork.trim()) ? host : `${exposeNetwork},${host}`;
-}
-
-/** The proxies that tests name. Playwright has others: one for each context with client certificates. */
+/**
+ * The proxies that tests name. Playwright has others: one for each context with client certificates. Which one belongs
+ * to which context is unknown, so each may serve all origins that any test has named.
+ */
 export class TestProxies {
   readonly #named = new Set<string>();
+  readonly #origins = new Set<string>();
 
-  add(proxy: BrowserContextOptions['proxy']): void {
+  add({ proxy, clientCertificates = [] }: Pick<BrowserContextOptions, 'clientCertificates' | 'proxy'>): void {
     if (proxy) this.#named.add(normalized(proxy.server));
+    for (const { origin } of clientCertificates) {
+      const url = parsedUrl(origin);
+      // Playwright rejects others.
+      if (url) this.#origins.add(url.origin);
+    }
   }
 
-  has(server: string): boolean {
-    return this.#named.has(normalized(server));
+  /** Null for a proxy that a test named. */
+  originsOf(server: string): string[] | null {
+    return this.#named.has(normalized(server)) ? null : [...this.#origins];
   }
 }
 

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { TLSSocket } from 'node:tls';
 import { type Browser, type BrowserContextOptions, chromium } from '@playwright/test';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { clientCertificate, startHttpProxy, startSocksProxy, type TestProxy } from '../../support/cdp/context-proxy.ts';
 import { type DevServer, selfSigned, startDevServer } from '../../support/cdp/dev-server.ts';
 import { test as base, expect } from '../../support/cdp/puppeteer.ts';
+import { requiresFound } from '../../support/requires.ts';
 
 /** What belongs to a context, as in a local browser: its proxy and its client certificates. */
 
@@ -26,7 +28,7 @@ const test = base.extend<Ways>({
       await chromium.connectOverCDP(
         await open(await browserUrl(isLocal), {
           ...(!isLocal && { proxiedHosts: parseNetworkRules('<loopback>') }),
-          isClientsProxy: (server) => server.startsWith('socks5://127.0.0.1'),
+          originsOfProxy: (server) => (server.startsWith('socks5://127.0.0.1') ? [] : null),
         }),
       );
     const [local, proxied] = await Promise.all([connect(true), connect(false)]);
@@ -218,13 +220,116 @@ test.describe('hosts that are not proxied', () => {
 
   test("are reached directly from a context whose proxy is the client's own", async ({ browserUrl, open }) => {
     const [dev, proxy] = await Promise.all([startDevServer(), startHttpProxy()]);
-    const rules = { proxiedHosts: parseNetworkRules('app.localhost'), isClientsProxy: () => true };
+    const rules = { proxiedHosts: parseNetworkRules('app.localhost'), originsOfProxy: () => [] };
     const browser = await chromium.connectOverCDP(await open(await browserUrl(true), rules));
     const context = await browser.newContext(options(proxy.port));
     expect(await visit(context, dev.url)).toContain(200);
     expect(proxy.seen).toEqual([]);
     await browser.close();
     await Promise.all([proxy.close(), dev.close()]);
+  });
+});
+
+test.describe('hosts elsewhere', () => {
+  /** The browser cannot reach it; a proxy on this machine can. */
+  const ELSEWHERE = '192.0.2.77';
+  const auto = { onVisit: () => undefined };
+
+  test("are reached through the context's proxy on this machine, but for those that bypass it", async ({
+    browserUrl,
+    open,
+  }) => {
+    const [dev, proxy] = await Promise.all([startDevServer(), startHttpProxy()]);
+    const browser = await chromium.connectOverCDP(await open(await browserUrl(false), { auto }));
+    const server = `http://localhost:${proxy.port}`;
+    const context = await browser.newContext({ proxy: { server, bypass: 'bypassed.example,.local' } });
+    const there = { ...dev, url: dev.url.replace('localhost', ELSEWHERE) };
+    expect(await visit(context, `${there.url}/status?code=201`)).toEqual([201, 'status 201']);
+    expect(await socketOf(context, there)).toBe('open');
+    expect(proxy.seen).toEqual(expect.arrayContaining([`CONNECT ${ELSEWHERE}:${dev.port}`]));
+    const page = await context.newPage();
+    await page.goto(`${there.url}/page`);
+    const fetched = await page.evaluate(`new Promise((resolve) => {
+      const worker = new Worker('/worker.js');
+      worker.onmessage = ({ data }) => resolve(data);
+      worker.postMessage('/status?code=200');
+    })`);
+    expect(fetched).toBe('status 200');
+    const before = proxy.seen.length;
+    expect(await visit(context, `http://bypassed.example:${dev.port}/`)).toMatch(/net::ERR_(?!PROXY)/);
+    expect(proxy.seen).toHaveLength(before);
+    // Other contexts do not use it.
+    const other = await browser.newContext();
+    expect(await visit(other, there.url)).toMatch(/^net::ERR/);
+    expect(proxy.seen).toHaveLength(before);
+    await browser.close();
+    await Promise.all([proxy.close(), dev.close()]);
+  });
+
+  test('reach no server on loopback through it, by any request', async ({ browserUrl, open }) => {
+    const [dev, foreign, proxy] = await Promise.all([startDevServer(), startDevServer(), startHttpProxy()]);
+    const denied: string[] = [];
+    const onDenied = (url: string) => denied.push(url);
+    const browser = await chromium.connectOverCDP(await open(await browserUrl(false), { auto: { ...auto, onDenied } }));
+    const context = await browser.newContext({ proxy: { server: `http://localhost:${proxy.port}` } });
+    const elsewhere = foreign.url.replace('localhost', ELSEWHERE);
+    const hostile = `(async () => {
+      const urls = [${['localhost', '127.0.0.1', '[::ffff:127.0.0.1]', 'a.localhost'].map((host) => `'http://${host}:${dev.port}/stolen'`)}];
+      for (const url of urls) {
+        await fetch(url, { mode: 'no-cors' }).catch(() => 0);
+        await fetch('/redirect?to=' + encodeURIComponent(url), { mode: 'no-cors' }).catch(() => 0);
+        await new Promise((resolve) => Object.assign(new Image(), { onload: resolve, onerror: resolve, src: url }));
+        await new Promise((resolve) => {
+          const socket = new WebSocket(url.replace('http', 'ws'));
+          socket.onopen = socket.onerror = resolve;
+        });
+        await new Promise((resolve) => {
+          const frame = Object.assign(document.createElement('iframe'), { onload: resolve, src: url });
+          document.body.append(frame);
+        });
+      }
+      return urls.length;
+    })()`;
+    const page = await context.newPage();
+    await page.goto(`${elsewhere}/page`);
+    expect(await page.evaluate(hostile)).toBe(4);
+    // Also after the test has visited the server.
+    const own = await context.newPage();
+    await own.goto(`${dev.url}/page`);
+    expect(await page.evaluate(hostile)).toBe(4);
+    // Its own page reaches it, but not by way of another server.
+    const there = `${elsewhere}/redirect?to=${encodeURIComponent(`${dev.url}/stolen`)}`;
+    expect(await own.evaluate((url) => fetch(url, { mode: 'no-cors' }).catch(() => 'failed'), there)).toBe('failed');
+    const back = `/redirect?to=${encodeURIComponent(there)}`;
+    expect(await own.evaluate((url) => fetch(url, { mode: 'no-cors' }).catch(() => 'failed'), back)).toBe('failed');
+    expect(await own.evaluate(async () => (await fetch('/status?code=200')).text())).toBe('status 200');
+    expect(dev.requests.filter(({ path }) => path === '/stolen')).toEqual([]);
+    expect(dev.upgrades).toEqual([]);
+    expect(denied).toContain(`http://localhost:${dev.port}/stolen`);
+    await browser.close();
+    await Promise.all([proxy.close(), foreign.close(), dev.close()]);
+  });
+
+  test('get client certificates from this machine', async ({ browserUrl, open }) => {
+    const ada = clientCertificate('ada');
+    const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+    const address = addresses.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+    requiresFound('a network interface', address !== undefined);
+    const server = createServer({ ...selfSigned(), requestCert: true, rejectUnauthorized: false, ca: [ada.cert] });
+    server.on('request', ({ socket }, response) => {
+      response.setHeader('content-type', 'text/html').end(String((socket as TLSSocket).authorized));
+    });
+    server.listen(0, '0.0.0.0');
+    await once(server, 'listening');
+    const origin = `https://${address}:${(server.address() as AddressInfo).port}`;
+    const originsOfProxy = (proxy: string) => (proxy.startsWith('socks5://127.0.0.1') ? [origin] : null);
+    const browser = await chromium.connectOverCDP(await open(await browserUrl(false), { auto, originsOfProxy }));
+    const clientCertificates = [{ origin, cert: ada.cert, key: ada.key }];
+    const context = await browser.newContext({ clientCertificates, ignoreHTTPSErrors: true });
+    expect(await visit(context, origin)).toEqual([200, 'true']);
+    await browser.close();
+    server.closeAllConnections();
+    server.close();
   });
 });
 

@@ -8,22 +8,36 @@ import { ContextProxy, proxyServer } from './context-proxy.ts';
  */
 const UNREACHABLE = 'http://proxy-of-the-test-machine.invalid:1';
 
-/** Whether a proxy on this machine is the client's own, and not one that the test named. */
-export type IsClientsProxy = (server: string) => boolean;
+/**
+ * The origins that need a proxy on this machine which is the client's own: Playwright has one for a context with client
+ * certificates. Null for a proxy that the test named.
+ */
+export type OriginsOfProxy = (server: string) => readonly string[] | null;
 
 /**
  * The proxies of browser contexts: the requests that this machine makes for a context go through them, too. A remote
- * browser cannot reach a proxy on this machine. For hosts that are not proxied, requests fail there as if the proxy did
- * not respond, unless the proxy is the client's own: Playwright has one for a context with client certificates.
+ * browser cannot reach a proxy on this machine, so this machine makes all requests that go through it: all of the
+ * context, or those to the origins that need the client's own proxy. What it does not make fails as if the proxy did
+ * not respond, or is made by the browser if the proxy is the client's own.
  */
 export class ContextProxies {
-  readonly #isClients: IsClientsProxy;
+  readonly #originsOf: OriginsOfProxy;
   readonly #byContext = new Map<string, ContextProxy>();
   /** Of contexts that are being created, by the ID of the command. */
   readonly #coming = new Map<number, ContextProxy>();
 
-  constructor(isClients: IsClientsProxy) {
-    this.#isClients = isClients;
+  constructor(originsOf: OriginsOfProxy) {
+    this.#originsOf = originsOf;
+  }
+
+  /** Whether a context, also one that is being created, reaches hosts only because its proxy is here. */
+  get areHere(): boolean {
+    return [...this.#coming.values(), ...this.#byContext.values()].some(({ hosts }) => hosts !== undefined);
+  }
+
+  /** Whether requests of any context to an address are made here because of its proxy. */
+  reach(url: string): boolean {
+    return [...this.#byContext.values()].some(({ hosts }) => hosts?.matches(url));
   }
 
   of(contextId: string | undefined): ContextProxy | undefined {
@@ -45,9 +59,11 @@ export class ContextProxies {
     } = fieldsOf<Protocol.Target.CreateBrowserContextRequest>(params);
     const server = typeof text === 'string' ? proxyServer(text) : null;
     if (!server) return command;
-    this.#coming.set(id, new ContextProxy(server, String(proxyBypassList ?? '')));
-    if (!isLoopbackHost(server.host)) return command;
-    if (this.#isClients(String(text))) return { ...command, params: others };
+    const isHere = isLoopbackHost(server.host);
+    const origins = isHere ? this.#originsOf(String(text)) : null;
+    this.#coming.set(id, new ContextProxy(server, String(proxyBypassList ?? ''), origins ?? isHere));
+    if (!isHere) return command;
+    if (origins) return { ...command, params: others };
     return { ...command, params: { ...fieldsOf(params), proxyServer: UNREACHABLE } };
   }
 

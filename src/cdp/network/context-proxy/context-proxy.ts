@@ -2,6 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import { wildcardTest } from '../../../common/text/wildcard.ts';
 import { isLoopbackHost } from '../../../common/url/loopback.ts';
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
+import { LOOPBACK } from '../policy/loopback-origin.ts';
+import type { ProxiedHosts } from '../proxied-hosts.ts';
 import type { Connections } from '../proxy/connections.ts';
 
 /** A proxy server. */
@@ -13,6 +15,9 @@ export interface ProxyServer {
 }
 
 type Rule = (url: URL) => boolean;
+
+/** Part of a rule that names hosts: for `host:port`, where the port is always written. */
+const HOSTS_OF_RULE = /^(\.?[\w*.-]+?)(?::(\d+))?$/;
 
 const DEFAULT_PORTS = { http: 80, https: 443, socks4: 1080, socks5: 1080 } as const;
 const PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'ws:': '80', 'https:': '443', 'wss:': '443' };
@@ -30,13 +35,38 @@ export class ContextProxy {
   authorization: string | undefined;
   /** The connections through it, once there are any. */
   connections: Connections | undefined;
+  /**
+   * Hosts that are requested from this machine because the proxy is there. Servers on loopback are not among them: a
+   * page needs more than the context's proxy to reach these.
+   */
+  readonly hosts: ProxiedHosts | undefined;
   readonly #bypass: Rule[];
 
-  constructor(server: ProxyServer, bypass: string) {
+  /** @param isHere whether the proxy is on this machine: all of it, or only for some origins */
+  constructor(server: ProxyServer, bypass: string, isHere: boolean | readonly string[] = false) {
     const rules = bypass.split(/[,;]/).flatMap((text) => text.trim().toLowerCase() || []);
     this.server = server;
     this.#bypass = rules.filter((text) => text !== NOT_LOOPBACK).map(ruleOf);
     if (!rules.includes(NOT_LOOPBACK)) this.#bypass.push(isLocal);
+    if (isHere === true) this.hosts = this.#hosts([''], ['http*'], [allBut(rules)]);
+    else if (isHere) {
+      const urls = isHere.map((origin) => new URL(origin));
+      const patterns = urls.map(({ origin }) => `${origin}/*`);
+      const expressions = urls.map(({ hostname, port }) => `^${escaped(hostname)}:${port || 443}$`);
+      if (urls.length > 0) this.hosts = this.#hosts(isHere, patterns, expressions);
+    }
+  }
+
+  #hosts(origins: readonly string[], urlPatterns: string[], hostExpressions: string[]): ProxiedHosts {
+    const isNamed = (url: string) => {
+      const { origin, hostname = '' } = parsedUrl(url.replace(/^ws/, 'http')) ?? {};
+      return !isLoopbackHost(hostname) && origins.some((each) => each === '' || each === origin);
+    };
+    return {
+      matches: (url) => this.serves(url) && !LOOPBACK.matches(url) && isNamed(url),
+      urlPatterns,
+      hostExpressions,
+    };
   }
 
   /** Whether requests to an address go through it. */
@@ -74,10 +104,22 @@ function ruleOf(text: string): Rule {
     return (url) => isOfScheme(url) && inRange(unbracketed(url.hostname));
   }
   const [, host = '', port] = /^(.*?)(?::(\d+))?$/.exec(isIP(rest) === 6 ? `[${rest}]` : rest) ?? [];
-  const glob = host.startsWith('.') ? `*${host}` : host;
-  const isOfHost = wildcardTest(glob);
+  const isOfHost = wildcardTest(globOf(host));
   return (url) =>
     isOfScheme(url) && isOfHost(url.hostname) && (port === undefined || (url.port || PORTS[url.protocol]) === port);
+}
+
+/** An expression for every `host:port` except those of rules that name hosts. */
+function allBut(rules: readonly string[]): string {
+  const bypassed = rules.flatMap((rule) => {
+    const [, host, port = '\\d+'] = HOSTS_OF_RULE.exec(rule) ?? [];
+    return host === undefined ? [] : `${globOf(host).split('*').map(escaped).join('.*')}:${port}`;
+  });
+  return bypassed.length === 0 ? '' : `^(?!(?:${bypassed.join('|')})$)`;
+}
+
+function globOf(host: string): string {
+  return host.startsWith('.') ? `*${host}` : host;
 }
 
 function rangeOf(address: string, bits: number): (host: string) => boolean {
@@ -96,4 +138,8 @@ function isLocal({ hostname }: URL): boolean {
 
 function unbracketed(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
 }

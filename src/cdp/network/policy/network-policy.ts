@@ -1,6 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
+import type { ContextProxies } from '../context-proxy/context-proxies.ts';
+import type { ContextProxy } from '../context-proxy/context-proxy.ts';
 import type { ProxiedHosts } from '../proxied-hosts.ts';
 import type { ProxiedTarget, ProxiedTargets } from '../proxied-targets.ts';
 import type { PausedRequest } from '../proxy/paused-request.ts';
@@ -14,6 +16,17 @@ export interface PolicyEvents {
   onVisit(origin: string): void;
   /** Called for each address on this machine that another page has requested without permission. */
   onDenied?(url: string): void;
+}
+
+interface PolicyParts {
+  targets: ProxiedTargets;
+  /** What every page reaches. */
+  listed: ProxiedHosts;
+  proxies: ContextProxies;
+  /** Without them, visits change nothing. */
+  events: PolicyEvents | undefined;
+  /** Whether visits of files count. */
+  hasFiles: boolean;
 }
 
 /** What a browser context reaches. */
@@ -33,6 +46,9 @@ const ALL_FILES = 'file:///*';
  */
 export class NetworkPolicy {
   readonly #listed: ProxiedHosts;
+  readonly #proxies: ContextProxies;
+  /** What contexts reach whose proxy is on this machine. */
+  readonly #together = new WeakMap<ContextProxy, { own: ProxiedHosts; hosts: ProxiedHosts }>();
   readonly #targets: ProxiedTargets;
   readonly #events: PolicyEvents | undefined;
   readonly #initiators: Initiators | undefined;
@@ -40,19 +56,10 @@ export class NetworkPolicy {
   /** By browser context. */
   readonly #reaches = new Map<string | undefined, Reach>();
 
-  /**
-   * @param events without them, only listed hosts are reachable
-   * @param hasFiles whether visits of files count
-   */
-  constructor(
-    transport: InterceptorTransport,
-    listed: ProxiedHosts,
-    targets: ProxiedTargets,
-    events?: PolicyEvents,
-    hasFiles = true,
-  ) {
+  constructor(transport: InterceptorTransport, { targets, listed, proxies, events, hasFiles }: PolicyParts) {
     this.#hasFiles = hasFiles;
     this.#listed = listed;
+    this.#proxies = proxies;
     this.#targets = targets;
     this.#events = events;
     const isOwn = (contextId: string | undefined, url: string) => {
@@ -63,18 +70,39 @@ export class NetworkPolicy {
   }
 
   /** The hosts that pages of a target's browser context may reach; {@link allows} judges each request to them. */
-  hostsOf({ session }: ProxiedTarget): ProxiedHosts {
+  hostsOf(target: ProxiedTarget): ProxiedHosts {
+    const own = this.ownHostsOf(target);
+    const proxy = this.#proxies.of(target.session.target.contextId);
+    if (!proxy?.hosts) return own;
+    const before = this.#together.get(proxy);
+    if (before?.own === own) return before.hosts;
+    const hosts = union([own, proxy.hosts]);
+    this.#together.set(proxy, { own, hosts });
+    return hosts;
+  }
+
+  /** Those of them that are not reached through the context's proxy only. */
+  ownHostsOf({ session }: ProxiedTarget): ProxiedHosts {
     return this.#reaches.get(session.target.contextId)?.hosts ?? this.#listed;
   }
 
+  /** Whether a document or worker of an origin may open a WebSocket to an address. */
+  mayConnect(target: ProxiedTarget, origin: string, url: string): boolean {
+    const own = this.ownHostsOf(target);
+    // A page from elsewhere that is reached through the context's proxy reaches nothing but that.
+    return own.matches(url) ? own.matches(origin) : this.hostsOf(target).matches(url);
+  }
+
   /** Hosts that pages may come to reach, as regular expressions for `host:port`: more than they reach now. */
-  get candidates(): string[] {
-    return [...this.#listed.hostExpressions, ...(this.#events ? LOOPBACK.hostExpressions : [])];
+  candidatesOf({ session }: ProxiedTarget): string[] {
+    const throughProxy = this.#proxies.of(session.target.contextId)?.hosts?.hostExpressions ?? [];
+    return [...this.#listed.hostExpressions, ...(this.#events ? LOOPBACK.hostExpressions : []), ...throughProxy];
   }
 
   /** Whether an address is reachable in any context. */
   reachesAnywhere(url: string): boolean {
-    return this.#listed.matches(url) || [...this.#reaches.values()].some(({ hosts }) => hosts.matches(url));
+    const isOwn = this.#listed.matches(url) || [...this.#reaches.values()].some(({ hosts }) => hosts.matches(url));
+    return isOwn || this.#proxies.reach(url);
   }
 
   /**
@@ -126,6 +154,8 @@ export class NetworkPolicy {
    * @param url where the request goes: the test may send it elsewhere than the page asked
    */
   async allows(paused: PausedRequest, url: string): Promise<boolean> {
+    // Through the context's proxy, which the test has named. Its redirects are its own: they are not followed up.
+    if (!this.ownHostsOf(paused.target).matches(url)) return true;
     const visited = this.#visitedFor(paused);
     if (this.#listed.matches(url)) {
       // It may redirect to a server that is not listed.
@@ -147,9 +177,9 @@ export class NetworkPolicy {
     this.#initiators?.noteRedirect(paused, location);
   }
 
-  /** The response to a proxied request is a redirect; the browser does not have it yet. */
-  noteProxiedRedirect(paused: PausedRequest, location: string): void {
-    this.#initiators?.noteRedirect(paused, location);
+  /** The response to a proxied request to `url` is a redirect; the browser does not have it yet. */
+  noteProxiedRedirect(paused: PausedRequest, url: string, location: string): void {
+    if (this.ownHostsOf(paused.target).matches(url)) this.#initiators?.noteRedirect(paused, location);
   }
 
   #visitedFor({ target }: PausedRequest): VisitedOrigins | undefined {
@@ -162,15 +192,12 @@ export class NetworkPolicy {
   }
 
   #hostsWith(visited: VisitedOrigins): ProxiedHosts {
-    const all = [this.#listed, LOOPBACK];
-    return {
-      matches: (url) => all.some((hosts) => hosts.matches(url)) || visited.has(url),
-      urlPatterns: [
-        ...all.flatMap(({ urlPatterns }) => urlPatterns),
-        ...(visited.directories.length > 0 ? [ALL_FILES] : []),
-      ],
-      hostExpressions: all.flatMap(({ hostExpressions }) => hostExpressions),
+    const files = {
+      matches: (url: string) => visited.has(url),
+      urlPatterns: visited.directories.length > 0 ? [ALL_FILES] : [],
+      hostExpressions: [],
     };
+    return union([this.#listed, LOOPBACK, files]);
   }
 
   /** Returns whether it is new. */
@@ -179,4 +206,12 @@ export class NetworkPolicy {
     if (isNew) this.#events?.onVisit(origin);
     return isNew;
   }
+}
+
+function union(all: readonly ProxiedHosts[]): ProxiedHosts {
+  return {
+    matches: (url) => all.some((hosts) => hosts.matches(url)),
+    urlPatterns: all.flatMap(({ urlPatterns }) => urlPatterns),
+    hostExpressions: all.flatMap(({ hostExpressions }) => hostExpressions),
+  };
 }

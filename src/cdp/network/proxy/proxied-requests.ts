@@ -54,8 +54,8 @@ interface Parts {
   /** The proxies of browser contexts. */
   proxies: ContextProxies;
   cookies: RequestCookies;
-  /** Called with the `Location` of a redirect before the browser gets the response. */
-  onRedirect: (paused: PausedRequest, location: string) => void;
+  /** Called with the address and the `Location` of a redirect before the browser gets the response. */
+  onRedirect: (paused: PausedRequest, url: string, location: string) => void;
   /** Called after a response that sets cookies. */
   onCookies: () => void;
 }
@@ -154,7 +154,7 @@ export class ProxiedRequests {
         await this.#siteData.clear(paused, outcome.received);
         outcome = { ...outcome, headers: await this.#parts.cookies.set(paused, outcome.headers) };
       }
-      await this.#respond(underWay, request.method, outcome);
+      await this.#respond(underWay, request, outcome);
       if (!('failure' in outcome) && headerOf(outcome.received, 'set-cookie') !== undefined) this.#parts.onCookies();
     } catch {
       // Its page or the connection is gone; if not, the request must not wait forever.
@@ -167,9 +167,9 @@ export class ProxiedRequests {
   }
 
   /** Gives the browser the result of a request. */
-  async #respond(underWay: RequestUnderWay, method: string, outcome: Outcome): Promise<void> {
+  async #respond(underWay: RequestUnderWay, request: WorkerRequest, outcome: Outcome): Promise<void> {
     const respond = async (paused: PausedRequest) => {
-      if (!('failure' in outcome)) this.#noteRedirect(paused, method, outcome);
+      if (!('failure' in outcome)) this.#noteRedirect(paused, request, outcome);
       const [command, params] = responseCommand(paused.requestId, outcome);
       await this.#transport.call(command, params, paused.sessionId);
     };
@@ -211,10 +211,10 @@ export class ProxiedRequests {
   }
 
   /** Some redirects turn a POST into a GET, which has neither the body nor the headers that describe it. */
-  #noteRedirect(paused: PausedRequest, method: string, response: ProxyResponse): void {
+  #noteRedirect(paused: PausedRequest, { method, url }: WorkerRequest, response: ProxyResponse): void {
     const { networkId } = paused;
     const location = redirectOf(response);
-    if (location !== null) this.#parts.onRedirect(paused, location);
+    if (location !== null) this.#parts.onRedirect(paused, url, location);
     if (networkId === undefined || /^(GET|HEAD)$/.test(method)) return;
     const isDropped = response.status === 303 || (method === 'POST' && /^30[12]$/.test(String(response.status)));
     if (isDropped) this.#bodiless.set(networkId, true, paused.target.session.id);

@@ -141,7 +141,7 @@ export class ProxiedWebSockets {
     this.#connections.set(key, connection);
     const target = this.#parts.targets.serving(document.session);
     // Checked here again: the page's own check is not trusted.
-    const isAllowed = target !== undefined && this.#parts.documents.mayReach(document, url);
+    const isAllowed = target !== undefined && this.#parts.documents.mayConnect(document, url);
     const headers = isAllowed ? await this.#headers(document, target, opening) : {};
     if (this.#connections.get(key) !== connection) return;
     events.sending(headers);

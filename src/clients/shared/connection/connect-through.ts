@@ -29,8 +29,8 @@ export interface ClientLibrary<Browser> {
   /** @param timeout in ms */
   connect(transport: CdpTransport, timeout: number): Promise<Browser>;
   isConnected(browser: Browser): boolean;
-  /** Whether a context's proxy on this machine is the library's own, and not one that a test named. */
-  isOwnProxy?(server: string): boolean;
+  /** The origins that need a context's proxy on this machine, if it is the library's own; null if a test named it. */
+  originsOfProxy?(server: string): readonly string[] | null;
   /** Disconnects without ending the browser. */
   disconnect(browser: Browser): Promise<void>;
   /** Opens a connection in another way than through our transport in this process. */
@@ -129,7 +129,7 @@ export async function connectThrough<Browser>(
 }
 
 async function openFor<Browser>(
-  { name: client, connect, isOwnProxy }: ClientLibrary<Browser>,
+  { name: client, connect, originsOfProxy }: ClientLibrary<Browser>,
   { cdpUrl, headers, sessionId, runsAlready }: LeasedBrowser,
   options: ConnectionOptions,
   { mode, exposure, screencast }: { mode: ContextMode; exposure: Exposure; screencast: Screencast },
@@ -155,7 +155,7 @@ async function openFor<Browser>(
     savings,
     onIncompleteUpload: (text) => reportUnreachable(options, text),
     ...(client === 'playwright' && mode.persistent && { persistent: { clear: mode.clear } }),
-    ...(isOwnProxy && { isClientsProxy: isOwnProxy }),
+    ...(originsOfProxy && { originsOfProxy }),
     ...(exposure.hosts && { proxiedHosts: exposure.hosts }),
     ...(exposure.auto && {
       auto: {

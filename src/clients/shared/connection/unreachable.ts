@@ -42,7 +42,7 @@ function ofServer({ origin, host }: URL, { auto }: ExposedNetwork): string {
 }
 
 function ofProxy({ origin, host }: URL, { auto }: ExposedNetwork): string {
-  return `${origin} was not reached: the proxy of its context does not respond. A hosted browser uses a proxy on this machine only for hosts that it reaches through this machine. If it is such a proxy, set \`exposeNetwork: '${auto ? 'auto,' : ''}${host}'\`.`;
+  return `${origin} was not reached: the proxy of its context does not respond. A hosted browser connects to a proxy itself, unless it is on this machine's loopback. If only this machine reaches the proxy, set \`exposeNetwork: '${auto ? 'auto,' : ''}${host}'\`.`;
 }
 
 function ofFile(url: string, { auto }: ExposedNetwork): string {
