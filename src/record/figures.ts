@@ -1,9 +1,10 @@
+import { median } from '../common/numbers/median.ts';
 import type { RunRecord, SessionRecord, TestRecord } from './run-record.ts';
 import { waitWithin } from './session-record.ts';
 import { keyOf, sumOfKnown } from './test-record.ts';
 
 /** How many of the slowest and heaviest tests are listed. */
-const LISTED = 5;
+export const LISTED = 5;
 
 /** A try of a test. A try that used several browsers counts once. */
 export interface TestTry extends TestRecord {
@@ -86,15 +87,15 @@ function figuresOf(record: RunRecord): RunFigures {
     retries: tries.length - last.size,
     failedTests: notOk.length - lostTests,
     lostTests,
-    testsPerSession: served.length > 0 ? { median: quantile(served, 0.5), most: quantile(served, 1) } : null,
-    waited: waits.length > 0 ? { median: quantile(waits, 0.5), longest: quantile(waits, 1) } : null,
-    start: starts.length > 0 ? { median: quantile(starts, 0.5), p95: quantile(starts, 0.95) } : null,
+    testsPerSession: served.length > 0 ? { median: median(served), most: quantile(served, 1) } : null,
+    waited: waits.length > 0 ? { median: median(waits), longest: quantile(waits, 1) } : null,
+    start: starts.length > 0 ? { median: median(starts), p95: quantile(starts, 0.95) } : null,
     reconnects: sum(sessions, ({ workersServed }) => Math.max(0, workersServed - 1)),
     rollovers: sessions.filter(({ endReason }) => endReason === 'rolled-over').length,
     observedBytes: sum(sessions, ({ observedBytes }) => observedBytes),
     proxiedBytes: sum(sessions, ({ bridgedBytes }) => bridgedBytes),
     pictureBytes: sum(sessions, ({ pictureBytes }) => pictureBytes),
-    roundTripMs: trips.length > 0 ? quantile(trips, 0.5) : null,
+    roundTripMs: trips.length > 0 ? median(trips) : null,
     savedMs: sum(sessions, ({ savedMs }) => savedMs),
     serviceBytes:
       withServiceFigure.length > 0 ? sum(withServiceFigure, ({ bandwidthBytes }) => bandwidthBytes ?? 0) : null,

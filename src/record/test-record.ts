@@ -5,6 +5,8 @@ import type { HoldRecord, TestRecord } from './run-record.ts';
 
 /** Name of the annotation and the attachment of every test that used a hosted browser. */
 export const ATTACHMENT_NAME = 'hosted-browser';
+/** Name of the annotation of a test that started a browser of this machine itself, with the call and its place. */
+export const LOCAL_BROWSER = 'local-browser';
 
 /** The records of a test: one entry in each session that it used, and one attachment. */
 

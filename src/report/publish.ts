@@ -9,7 +9,7 @@ import { recordText } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { reportToGitHub } from './summary/github.ts';
 import { Sheet } from './summary/layout.ts';
-import { type SummaryFiles, summaryLines } from './summary/summary.ts';
+import { problems, type SummaryFiles, summaryLines } from './summary/summary.ts';
 import { timelineHtml } from './timeline/timeline-page.ts';
 
 /**
@@ -64,13 +64,16 @@ export async function writeRun(
 export function printRun(run: WrittenRun): string[] {
   const { exceeded, unknown } = run.budget;
   const notes = [...unknown, ...exceeded];
-  const lines = [
-    ...summaryLines(run, { files: run.files, notes, sheet: Sheet.of(process.stderr, process.env) }),
-    ...reportToGitHub(run, notes, process.env),
-  ];
+  const { tests, sessions } = run.figures;
+  // Of a run without tests and browsers, Playwright has printed the reason.
+  const isEmpty = run.failure === null && tests + sessions + problems(run.figures).length + notes.length === 0;
+  const sheet = Sheet.of(process.stderr, process.env);
+  const lines = isEmpty
+    ? []
+    : [...summaryLines(run, { files: run.files, notes, sheet }), ...reportToGitHub(run, notes, process.env)];
   // To stderr, because stdout may contain a reporter's JSON.
   if (run.failure !== null) notify(run.failure);
-  void print(`\n${lines.join('\n')}`);
+  if (lines.length > 0) void print(`\n${lines.join('\n')}`);
   return exceeded;
 }
 

@@ -11,10 +11,12 @@ import { notify } from '../common/text/notify.ts';
 import { traceTime } from '../common/time-trace.ts';
 import type { Budget } from '../options/schema/budget.ts';
 import { parseHostedOptions } from '../options/schema/parse.ts';
+import { LOCAL_BROWSER } from '../record/test-record.ts';
 import { BrokerUpdates } from './broker-updates.ts';
 import type { ReporterFeature } from './features.ts';
 import * as FEATURES from './features.ts';
 import { LiveLine } from './live/live-line.ts';
+import { localLaunches, localProjects } from './local-browsers.ts';
 import type { RunReport } from './run-report.ts';
 import { registerReporter } from './run-reporter.ts';
 
@@ -36,6 +38,7 @@ export default class PoolwrightReporter implements Reporter {
   #report: Promise<RunReport> | null = null;
   #live: LiveLine | null = null;
   #updates: BrokerUpdates | null = null;
+  readonly #launches: string[] = [];
   readonly #features = Object.values<new () => ReporterFeature>(FEATURES).map((Feature) => new Feature());
 
   /** @throws OptionsError for a wrong budget. Playwright adds other options. */
@@ -52,7 +55,8 @@ export default class PoolwrightReporter implements Reporter {
   /** Called by Playwright when the tests are known. */
   onBegin(config: FullConfig, suite: Suite): void {
     traceTime('runner', 'the tests are known');
-    notifyLocalProjects(suite);
+    const local = localProjects(suite);
+    if (local !== null) notify(local);
     this.#updates = BrokerUpdates.open(config, suite, (connection) => {
       for (const feature of this.#features) feature.connected(connection);
     });
@@ -82,6 +86,8 @@ export default class PoolwrightReporter implements Reporter {
   onTestEnd(test: TestCase, result: TestResult): void {
     this.#updates?.ended(test, result);
     for (const feature of this.#features) feature.ended(result);
+    for (const { type, description } of test.annotations)
+      if (type === LOCAL_BROWSER && description !== undefined) this.#launches.push(description);
     void this.#loaded()?.then((report) => report.add(test, result));
   }
 
@@ -91,6 +97,7 @@ export default class PoolwrightReporter implements Reporter {
     this.#live?.stop();
     for (const feature of this.#features) feature.close();
     this.#updates?.close();
+    if (this.#launches.length > 0) notify(localLaunches(this.#launches));
     const exceeded = (await (await this.#loaded())?.print()) ?? [];
     return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
   }
@@ -104,15 +111,4 @@ export default class PoolwrightReporter implements Reporter {
     );
     return this.#report;
   }
-}
-
-/** Names the projects of this run that stay on local browsers, if others do not. */
-function notifyLocalProjects(suite: Suite): void {
-  const hosted = suite.suites.map((each) => {
-    const use: object = each.project()?.use ?? {};
-    return { name: each.title, option: 'hosted' in use ? use.hosted : undefined };
-  });
-  const local = hosted.filter(({ option }) => option === false).map(({ name }) => name || 'the default project');
-  const isMixed = hosted.some(({ option }) => typeof option === 'object');
-  if (isMixed && local.length > 0) notify(`on local browsers: ${local.join(', ')}`);
 }

@@ -13,6 +13,8 @@ interface Trace {
   line: RegExp;
   what: string;
   todo: string;
+  /** Whether it is the suite's own, and may stay. */
+  isOwn?: true;
 }
 
 const SOURCES = /\.[cm]?[jt]sx?$/;
@@ -20,6 +22,13 @@ const ANY = /./;
 const BY_US = "poolwright provides hosted browsers through Playwright's `browser`, `context` and `page`";
 
 const TRACES: Trace[] = [
+  {
+    files: SOURCES,
+    line: /\bchromium\s*\.\s*launch(PersistentContext|Server)?\s*\(/,
+    what: 'a browser that the code starts itself',
+    todo: 'It stays on this machine. For a hosted one, use the fixtures `browser`, `context` or `page`, or `leaseBrowser` from poolwright/playwright-library: "Browsers that your code starts" in docs/getting-started.md.',
+    isOwn: true,
+  },
   {
     files: SOURCES,
     line: /\bconnectOverCDP\s*\(/,
@@ -106,7 +115,7 @@ const LARGEST = 512 * 1024;
 const MOST_OF_A_KIND = 8;
 const COMMENT = /^\s*(\/\/|\*|\/\*|#)/;
 
-/** Searches the project's sources for leftovers of another vendor's setup. Values of `.env` are not read. */
+/** Searches the project's sources for leftovers of another vendor's setup, and for browsers that they start. Values of `.env` are not read. */
 export function findLeftovers(plan: Plan, { directory, root }: Project): void {
   const options = { ignore: IGNORED, absolute: true, dot: false };
   const files = new Set([
@@ -132,7 +141,8 @@ export function findLeftovers(plan: Plan, { directory, root }: Project): void {
     for (const [trace, line] of tracesIn(file)) {
       const count = (counts.get(trace) ?? 0) + 1;
       counts.set(trace, count);
-      if (count <= MOST_OF_A_KIND) plan.leftovers.push({ file, line, what: trace.what, todo: trace.todo });
+      const list = trace.isOwn ? plan.launches : plan.leftovers;
+      if (count <= MOST_OF_A_KIND) list.push({ file, line, what: trace.what, todo: trace.todo });
     }
   }
   for (const [trace, count] of counts)

@@ -19,7 +19,7 @@ export interface ByHand {
   lines: string[];
 }
 
-/** A line of another vendor's set-up. */
+/** A line of another vendor's set-up, or one that starts a browser. */
 export interface Leftover {
   file: string;
   /** From 1. */
@@ -39,6 +39,8 @@ export class Plan {
   readonly present: string[] = [];
   readonly byHand: ByHand[] = [];
   readonly leftovers: Leftover[] = [];
+  /** Where the suite starts browsers itself. */
+  readonly launches: Leftover[] = [];
   /** What the user should know before saying yes. */
   readonly notes: string[] = [];
   /** What is left to do afterwards, in order. */

@@ -16,9 +16,13 @@ export function planLines(plan: Plan, directory: string, color: boolean): string
     lines.push(...legible(diffOf(change, directory).split('\n')).map((line) => (color ? colored(line) : line)));
   for (const line of plan.present) lines.push(`Already there: ${line}.`);
   for (const note of plan.notes) lines.push(`Note: ${note}`);
-  if (plan.leftovers.length > 0) lines.push('', "Left by another vendor's setup, for you to remove:");
-  for (const { what, todo, lines: all } of byKind(plan.leftovers)) {
-    lines.push(`  ${what}: ${all.map(({ file, line }) => `${here(file)}:${line}`).join(', ')}`, `    ${todo}`);
+  for (const [heading, found] of [
+    ["Left by another vendor's setup, for you to remove:", plan.leftovers],
+    ['On local browsers, also in hosted runs:', plan.launches],
+  ] as const) {
+    if (found.length > 0) lines.push('', heading);
+    for (const { what, todo, lines: all } of byKind(found))
+      lines.push(`  ${what}: ${all.map(({ file, line }) => `${here(file)}:${line}`).join(', ')}`, `    ${todo}`);
   }
   for (const { file, why, todo, lines: wanted } of plan.byHand) {
     lines.push(
@@ -104,6 +108,7 @@ export function planJson(plan: Plan, directory: string, applied: boolean) {
     present: plan.present,
     byHand: plan.byHand.map((each) => ({ ...each, file: here(each.file) })),
     remove: plan.leftovers.map((each) => ({ ...each, file: here(each.file) })),
+    local: plan.launches.map((each) => ({ ...each, file: here(each.file) })),
     notes: plan.notes,
     next: plan.next,
   };

@@ -1,3 +1,5 @@
+import { median as medianOfSorted } from '../../common/numbers/median.ts';
+
 /** Statistics of samples. */
 
 export function sum(values: readonly number[]): number {
@@ -11,7 +13,7 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 export function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
+  return medianOfSorted(values.toSorted((a, b) => a - b));
 }
 
 /**

@@ -10,55 +10,109 @@ export interface FigureRow {
   value: string;
 }
 
-/** The known figures, in the order of the summary. */
+/** Shorter waits round to zero, in ms. */
+const NO_WAIT_MS = 50;
+
+/** The known figures that are not zero, in the order of the summary. */
 export function figureRows({ record: { service }, figures }: RunWithFigures): FigureRow[] {
-  const { sessions, fromPool, testsPerSession, waited, start, reconnects, rollovers } = figures;
-  const rows: (FigureRow | null)[] = [
-    service === 'browsers' || service === 'provider'
-      ? null
-      : { label: 'from', value: `${fromPool} leased, ${sessions - fromPool} created` },
-    testsPerSession && {
-      label: 'tests',
-      value: `${testsPerSession.median} per browser (median), ${testsPerSession.most} at most; ${results(figures)}`,
+  const isEmulator = service === 'emulator';
+  const rows = [
+    {
+      label: 'browsers',
+      parts: [
+        service === 'browsers' || service === 'provider' ? '' : source(figures),
+        perBrowser(figures),
+        starts(figures),
+        waits(figures),
+        reuse(figures),
+        // The emulator runs on this machine.
+        isEmulator ? '' : distance(figures),
+      ],
     },
-    waited && { label: 'waited', value: `median ${duration(waited.median)}, longest ${duration(waited.longest)}` },
-    start && { label: 'start', value: `median ${duration(start.median)}, p95 ${duration(start.p95)}` },
-    { label: 'reused', value: `${many(reconnects, 'reconnect')}, ${many(rollovers, 'rollover')}` },
-    // The emulator runs on this machine, and its money is not real.
-    service === 'emulator' ? null : distance(figures),
-    { label: 'bandwidth', value: bandwidth(figures) },
-    figures.costCents === null || service === 'emulator'
-      ? null
-      : { label: 'cost', value: `${many(figures.costCents, 'cent')} by the workspace's balance (workspace total)` },
+    { label: 'tests', parts: [results(figures)] },
+    // The emulator's money is not real.
+    { label: 'used', parts: [...bandwidth(figures), isEmulator ? '' : cost(figures)] },
   ];
-  return rows.flatMap((row) => row ?? []);
+  return rows
+    .map(({ label, parts }) => ({ label, value: parts.filter((part) => part !== '').join('; ') }))
+    .filter(({ value }) => value !== '');
+}
+
+/** Sessions are the rule, so only pools are mentioned. */
+function source({ fromPool, sessions }: RunFigures): string {
+  if (fromPool === 0) return '';
+  return list([`${fromPool} from a pool`, sessions > fromPool && `${sessions - fromPool} created`]);
+}
+
+/** With one browser, the headline says it. */
+function perBrowser({ sessions, testsPerSession }: RunFigures): string {
+  if (testsPerSession === null || sessions < 2) return '';
+  const { median, most } = testsPerSession;
+  return median === most ? `${many(most, 'test')} each` : `${median} tests each (median), ${most} at most`;
+}
+
+function starts({ start }: RunFigures): string {
+  if (start === null) return '';
+  const { median, p95 } = start;
+  return median === p95
+    ? `started in ${duration(p95)}`
+    : `started in ${duration(median)} (median), ${duration(p95)} (p95)`;
+}
+
+function waits({ waited }: RunFigures): string {
+  if (waited === null || waited.longest < NO_WAIT_MS) return '';
+  const { median, longest } = waited;
+  if (median === longest) return `waited ${duration(longest)}`;
+  return list([
+    median >= NO_WAIT_MS && `waited ${duration(median)} (median)`,
+    `${median >= NO_WAIT_MS ? '' : 'waited '}${duration(longest)} at most`,
+  ]);
+}
+
+function reuse({ reconnects, rollovers }: RunFigures): string {
+  return list([reconnects > 0 && many(reconnects, 'reconnect'), rollovers > 0 && many(rollovers, 'rollover')]);
 }
 
 function results({ failedTests, lostTests, retries }: RunFigures): string {
-  const said = [`${failedTests} failed`];
-  if (lostTests > 0) said.push(`${lostTests} with a lost browser`);
-  if (retries > 0) said.push(retries === 1 ? '1 retry' : `${retries} retries`);
-  return said.join(', ');
+  return list([
+    failedTests > 0 && `${failedTests} failed`,
+    lostTests > 0 && `${lostTests} with a lost browser`,
+    retries > 0 && (retries === 1 ? '1 retry' : `${retries} retries`),
+  ]);
 }
 
-/** Null for a near browser, where there is nothing to save. */
-function distance({ roundTripMs, savedMs }: RunFigures): FigureRow | null {
-  if (roundTripMs === null || roundTripMs < FAR_MS) return null;
-  const saved = savedMs > 0 ? `about ${duration(savedMs)} of waiting saved` : 'no waiting saved';
-  return { label: 'distance', value: `${Math.round(roundTripMs)} ms per round trip; ${saved}` };
+/** Nothing for a near browser, where there is nothing to save. */
+function distance({ roundTripMs, savedMs }: RunFigures): string {
+  if (roundTripMs === null || roundTripMs < FAR_MS) return '';
+  const saved = savedMs >= NO_WAIT_MS && `about ${duration(savedMs)} of waiting saved`;
+  return list([`${Math.round(roundTripMs)} ms per round trip`, saved]);
 }
 
 /** The larger of what pages moved directly and through the test machine comes first. */
-function bandwidth({ observedBytes, serviceBytes, withoutFigure, proxiedBytes, pictureBytes }: RunFigures): string {
-  const observed = `${bytes(observedBytes)} observed in the tests' pages`;
-  const direct =
+function bandwidth({ observedBytes, serviceBytes, withoutFigure, proxiedBytes, pictureBytes }: RunFigures): string[] {
+  const missing =
     serviceBytes === null
-      ? `${observed} (no figure from the service)`
-      : `${bytes(serviceBytes)} by the service, ${observed}${withoutFigure > 0 ? ` (${withoutFigure} without a figure)` : ''}`;
-  const parts = [direct];
-  const proxied = `${bytes(proxiedBytes)} through the test machine`;
+      ? ' (no figure from the service)'
+      : withoutFigure > 0
+        ? ` (${withoutFigure} without a figure)`
+        : '';
+  const direct = list([
+    serviceBytes !== null && serviceBytes > 0 && `${bytes(serviceBytes)} by the service`,
+    observedBytes > 0 && `${bytes(observedBytes)} observed in the tests' pages`,
+  ]);
+  const parts = [direct === '' ? '' : `${direct}${missing}`];
+  const proxied = proxiedBytes > 0 ? `${bytes(proxiedBytes)} through the test machine` : '';
   if (proxiedBytes > Math.max(observedBytes, serviceBytes ?? 0)) parts.unshift(proxied);
-  else if (proxiedBytes > 0) parts.push(proxied);
-  if (pictureBytes > 0) parts.push(`${bytes(pictureBytes)} of pictures of pages`);
-  return parts.join('; ');
+  else parts.push(proxied);
+  return [...parts, pictureBytes > 0 ? `${bytes(pictureBytes)} of pictures of pages` : ''];
+}
+
+function cost({ costCents }: RunFigures): string {
+  return costCents === null || costCents === 0
+    ? ''
+    : `${many(costCents, 'cent')} by the workspace's balance (workspace total)`;
+}
+
+function list(parts: (string | false)[]): string {
+  return parts.filter((part) => part !== false).join(', ');
 }

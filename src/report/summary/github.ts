@@ -37,12 +37,10 @@ function asData(text: string): string {
 function summaryMarkdown(run: RunWithFigures, notes: string[]): string {
   const { figures } = run;
   const trouble = [...problems(figures), ...notes];
+  const rows = figureRows(run).map(({ label, value }) => [label, value]);
   return [
     `### ${escaped(headline(run))}`,
-    table(
-      ['', ''],
-      figureRows(run).map(({ label, value }) => [label, value]),
-    ),
+    rows.length > 0 ? table(['', ''], rows) : '',
     trouble.map((line) => `- ⚠️ ${escaped(line)}`).join('\n'),
     named('Slowest tests', figures.slowest, ({ durationMs }) => duration(durationMs)),
     named('Heaviest tests', figures.heaviest, (one) => bytes(movedBytes(one))),

@@ -1,6 +1,6 @@
 import { largest } from '../../common/numbers/extremes.ts';
 import { shellWord } from '../../printable.ts';
-import { movedBytes, type RunFigures, type RunWithFigures, type TestTry } from '../../record/figures.ts';
+import { LISTED, movedBytes, type RunFigures, type RunWithFigures, type TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
 import { bytes, duration, many } from './format.ts';
 import type { Sheet } from './layout.ts';
@@ -28,17 +28,18 @@ export interface SummaryOptions {
   sheet: Sheet;
 }
 
-/** The summary as lines to print. */
+/** The summary as lines to print. What is zero is left out, and so are lists that would name every test. */
 export function summaryLines(run: RunWithFigures, { files, notes = [], sheet }: SummaryOptions): string[] {
   const { figures } = run;
+  const isLong = figures.tests + figures.retries > LISTED;
   return [
     ...sheet.text(headline(run), '  ', 'bold'),
     ...figureRows(run).flatMap(({ label, value }) => sheet.labelled(labelOf(label), value)),
-    ...namedLines('slowest', figures.slowest, ({ durationMs }) => duration(durationMs), sheet),
-    ...namedLines('heaviest', figures.heaviest, (one) => bytes(movedBytes(one)), sheet),
+    ...(isLong ? namedLines('slowest', figures.slowest, ({ durationMs }) => duration(durationMs), sheet) : []),
+    ...(isLong ? namedLines('heaviest', figures.heaviest, (one) => bytes(movedBytes(one)), sheet) : []),
     ...problems(figures).flatMap((problem) => sheet.text(`  ${problem}`, '    ', 'red')),
     ...notes.flatMap((note) => sheet.text(`  ${note}`, '    ', 'yellow')),
-    ...(['timeline', 'record'] as const).flatMap((kind) => (files[kind] ? `${labelOf(kind)}${files[kind]}` : [])),
+    ...filesLine([files.timeline, files.record]),
   ];
 }
 
@@ -83,6 +84,11 @@ function namedLines(label: string, tries: TestTry[], value: (one: TestTry) => st
   return tries.map((one, n) =>
     sheet.cut(labelOf(n === 0 ? label : ''), `${value(one).padStart(width)}  ${nameOf(one)}`),
   );
+}
+
+function filesLine(given: readonly (string | undefined)[]): string[] {
+  const written = given.filter((file) => file !== undefined);
+  return written.length === 0 ? [] : [`${labelOf('files')}${written.join(', ')}`];
 }
 
 function labelOf(label: string): string {

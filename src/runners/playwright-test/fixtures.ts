@@ -11,7 +11,7 @@ import type { WorkerProject } from './setup/worker-broker.ts';
  */
 const load = () => import('./worker-fixtures.ts');
 
-type ConnectOptions = NonNullable<PlaywrightWorkerOptions['connectOptions']>;
+type ConnectOptions = PlaywrightWorkerOptions['connectOptions'];
 
 /** The worker fixture `connectOptions`, which makes `browser` the leased one. */
 export async function provideHostedBrowser(
@@ -29,9 +29,14 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
 }
 
 /** Also keeps the context options of the running test, including those of `test.use`, for contexts that it opens. */
-export async function recordTestWith<T>(context: ContextUse, value: T, use: Use<T>, testInfo: TestInfo): Promise<void> {
+export async function recordTestWith<T>(
+  { chromium, ...context }: ContextUse & { chromium: BrowserType },
+  value: T,
+  use: Use<T>,
+  testInfo: TestInfo,
+): Promise<void> {
   const { recordTest, rememberUse } = await load();
-  rememberUse(context);
+  rememberUse(context, chromium);
   await recordTest(value, use, testInfo);
 }
 

@@ -80,13 +80,14 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
         userAgent,
         viewport,
         hosted,
+        playwright,
       },
       use,
       testInfo,
     ) => {
       if (isLocal(hosted)) return await use(serviceWorkers);
       const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
-      const own = { clientCertificates, httpCredentials, proxy, contextOptions };
+      const own = { clientCertificates, httpCredentials, proxy, contextOptions, chromium: playwright.chromium };
       await recordTestWith({ ...emulation, ...own }, serviceWorkers, use, testInfo);
     },
     TEST_OPTION,

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type {
+  BrowserType,
   PlaywrightTestConfig,
   PlaywrightTestOptions,
   PlaywrightWorkerOptions,
@@ -252,10 +253,14 @@ function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
   const fixtures = {
     hosted: markMerged(project.options),
     connectOptions: async (
-      { playwright }: { playwright: { chromium: Parameters<typeof provideHostedBrowser>[0] } },
+      { playwright, browserName }: { playwright: { chromium: BrowserType }; browserName: string },
       provide: Parameters<typeof provideHostedBrowser>[2],
       workerInfo: WorkerInfo,
-    ) => await provideHostedBrowser(playwright.chromium, project, provide, workerInfo),
+    ) => {
+      // `--browser=firefox`, or `test.use` in a test file.
+      if (browserName !== 'chromium') return await provide(undefined);
+      await provideHostedBrowser(playwright.chromium, project, provide, workerInfo);
+    },
     // Playwright sets up both options around every test. If a test file replaces one of them with `test.use`, the other
     // one still records its tests.
     contextOptions: async ({ contextOptions }: Given<'contextOptions'>, provide: Provide, testInfo: TestInfo) =>
@@ -277,12 +282,14 @@ function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
         timezoneId,
         userAgent,
         viewport,
-      }: ContextUse & Given<'serviceWorkers'>,
+        playwright,
+      }: ContextUse & Given<'serviceWorkers'> & { playwright: { chromium: BrowserType } },
       provide: Provide,
       testInfo: TestInfo,
     ) => {
       const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
-      const context = { ...emulation, clientCertificates, httpCredentials, proxy, contextOptions };
+      const { chromium } = playwright;
+      const context = { ...emulation, clientCertificates, httpCredentials, proxy, contextOptions, chromium };
       await recordTestWith(context, use.serviceWorkers ?? common.serviceWorkers ?? serviceWorkers, provide, testInfo);
     },
   };

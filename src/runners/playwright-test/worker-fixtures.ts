@@ -11,6 +11,7 @@ import { printable } from '../../printable.ts';
 import { redactText } from '../../redact.ts';
 import { reusesContext } from './config/reused-context.ts';
 import type { ContextUse, Use } from './fixture-types.ts';
+import { watchLaunches } from './local-launches.ts';
 import { lastMeasurably } from './recording/hook-or-test.ts';
 import { brokerForWorker, type WorkerBrokerAddress, type WorkerProject } from './setup/worker-broker.ts';
 import { testBrowser } from './test-browser.ts';
@@ -21,7 +22,7 @@ import { workerState } from './worker-state.ts';
 /** The address that identifies our own `connect` call. */
 const ENDPOINT = 'poolwright://leased-browser';
 
-type ConnectOptions = NonNullable<PlaywrightWorkerOptions['connectOptions']>;
+type ConnectOptions = PlaywrightWorkerOptions['connectOptions'];
 
 /**
  * The worker fixture `connectOptions`. While it is active, `chromium.connect` to our own endpoint returns the leased
@@ -134,9 +135,13 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
   }
 }
 
-/** Keeps the context options of the running test, including those of `test.use`, for contexts that it opens. */
-export function rememberUse({ contextOptions, ...options }: ContextUse): void {
+/**
+ * Keeps the context options of the running test, including those of `test.use`, for contexts that it opens, and notes
+ * the browsers that it starts itself.
+ */
+export function rememberUse({ contextOptions, ...options }: ContextUse, chromium: BrowserType): void {
   workerState().contextUse = { ...options, ...contextOptions };
+  watchLaunches(chromium, (call) => workerState().recorder.launched(call));
 }
 
 /** The session whose browser the running test uses. @throws OptionsError for a project on local browsers */

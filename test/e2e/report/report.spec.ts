@@ -20,12 +20,11 @@ test('summary › leads to record, timeline and HTML report, without a budget th
   });
   expect(run.output).toContain('poolwright: 1 test on 1 hosted browser\n');
   expect(run.output).not.toContain('budget');
-  expect(run.output).toMatch(/ {2}start {5}median \d+\.\d s, p95 \d+\.\d s\n/);
-  expect(run.output).toMatch(/ {2}bandwidth \d+\.\d kB by the service, \d+\.\d kB observed/);
-  expect(run.output).toMatch(/ {2}cost {6}\d+ cents? by the workspace's balance/);
-  expect(run.output).toMatch(/ {2}slowest {3}\d+\.\d s {2}a\.spec\.ts:3 › opens\n/);
-  expect(run.output).toMatch(/ {2}heaviest {2}20\d\.\d kB {2}a\.spec\.ts:3 › opens\n/);
-  expect(run.output).toContain('  timeline  test-results/poolwright/timeline.html\n');
+  expect(run.output).toMatch(/ {2}browsers {2}started in \d+\.\d s/);
+  expect(run.output).toMatch(
+    / {2}used {6}\d+\.\d kB by the service, 20\d\.\d kB observed.*; \d+ cents? by the workspace's balance/,
+  );
+  expect(run.output).toContain('  files     test-results/poolwright/timeline.html, test-results/poolwright/run.json\n');
 
   const page = await run.consumer.read('test-results/poolwright/timeline.html');
   const data = JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');

@@ -18,7 +18,7 @@ test('appends a Markdown summary and prints warnings about browsers on GitHub, a
   expect(reportToGitHub(run, [], { GITHUB_STEP_SUMMARY: file })).toEqual([]);
   const text = await readFile(file, 'utf8');
   expect(text).toMatch(/^of the step before\n### poolwright: 1 test on 1 hosted browser\n/);
-  expect(text).toContain('| start | median 2.0 s, p95 2.0 s |');
+  expect(text).toContain('| browsers | started in 2.0 s; waited 1.5 s |');
   expect(text).toContain('- ⚠️ browser lost: 100% lost in two lines');
   expect(text).toContain('| 2.0 s | \\[us\\] a.spec.ts:3 › a \\| b &lt;script> \\`c\\` \\*d\\* |');
   // Failed tests are reported by other reporters.

@@ -44,7 +44,7 @@ test('writes record and timeline from figures that are computed once', async ({ 
   expect(exceeded).toEqual([line]);
   expect(output).toMatch(/^\npoolwright: 6 tests on 2 hosted browsers\n/);
   expect(output).toContain('  budget exceeded: sessions is limited to 1');
-  expect(output).toContain(`  timeline  ${run.files.timeline}\n  record    ${run.files.record}\n`);
+  expect(output).toContain(`  files     ${run.files.timeline}, ${run.files.record}\n`);
   expect(output).toContain('::warning title=poolwright::browser lost: session two was lost\n');
   expect(await readFile(file, 'utf8')).toContain('### poolwright: 6 tests on 2 hosted browsers');
 });
@@ -56,7 +56,7 @@ test('reports an unwritable directory once, and still prints the summary', async
   const output = await stderrOf(() => printRun(run));
   expect(output).toMatch(/^poolwright: \S+a-file.run\.json could not be written: E\w+/);
   expect(output).toContain('poolwright: 6 tests on 2 hosted browsers\n');
-  expect(output).not.toContain('  timeline');
+  expect(output).not.toContain('  files');
 });
 
 test('keeps the record when the timeline cannot be written', async ({ directory, stderrOf }) => {
@@ -66,7 +66,12 @@ test('keeps the record when the timeline cannot be written', async ({ directory,
   expect(readRecord(directory)).toEqual(aRecord({}));
   const output = await stderrOf(() => printRun(run));
   expect(output).toMatch(/^poolwright: \S+timeline\.html could not be written: E\w+/);
-  expect(output).toContain(`  record    ${run.files.record}\n`);
+  expect(output).toContain(`  files     ${run.files.record}\n`);
+});
+
+test('prints nothing of a run without tests and browsers', async ({ directory, stderrOf }) => {
+  const run = await writeRun(aRecord({}), { directory, htmlReport: null, timeline });
+  expect(await stderrOf(() => expect(printRun(run)).toEqual([]))).toBe('');
 });
 
 test('writes the record before the timeline is made', async ({ directory }) => {

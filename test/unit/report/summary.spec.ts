@@ -5,7 +5,7 @@ import { checkBudget } from '../../../src/report/publish.ts';
 import { bytes, duration } from '../../../src/report/summary/format.ts';
 import { Sheet } from '../../../src/report/summary/layout.ts';
 import { type SummaryOptions, summaryLines } from '../../../src/report/summary/summary.ts';
-import { aRecord, aSession, TROUBLED_RUN } from '../../support/unit/records.ts';
+import { aRecord, aSession, aTest, TROUBLED_RUN } from '../../support/unit/records.ts';
 
 const FILES = { record: 'run.json', timeline: 'timeline.html' };
 const PIPE = { files: FILES, sheet: new Sheet() };
@@ -16,27 +16,20 @@ const lines = (record: RunRecord, options: SummaryOptions = PIPE) => summaryLine
 test('leaves out unknown figures', () => {
   const session = aSession({ startMs: null, waitMs: null, endConfirmed: null });
   const text = lines(aRecord({ sessions: [session] })).join('\n');
-  expect(text).not.toMatch(/start|waited|cost|slowest|NaN|null|Infinity/);
-  expect(text).toContain("  bandwidth 0 B observed in the tests' pages (no figure from the service)\n");
+  expect(text).toBe('poolwright: 0 tests on 1 hosted browser\n  files     timeline.html, run.json');
   const proxied = lines(aRecord({ sessions: [aSession({ bridgedBytes: 4_100_000 })] })).join('\n');
-  expect(proxied).toContain(
-    "  bandwidth 4.1 MB through the test machine; 0 B observed in the tests' pages (no figure from the service)\n",
-  );
+  expect(proxied).toContain('  used      4.1 MB through the test machine\n');
   const filmed = lines(aRecord({ sessions: [aSession({ pictureBytes: 2_000_000 })] })).join('\n');
-  expect(filmed).toContain('(no figure from the service); 2.0 MB of pictures of pages\n');
+  expect(filmed).toContain('  used      2.0 MB of pictures of pages\n');
   expect(lines(aRecord({}))[0]).toBe('poolwright: 0 tests on 0 hosted browsers');
 });
 
 test('prints the summary as lines', () => {
   expect(lines(TROUBLED_RUN, { ...PIPE, notes: ['budget exceeded: x'] }).join('\n')).toBe(
     `poolwright: 6 tests on 2 hosted browsers
-  from      1 leased, 1 created
-  tests     4 per browser (median), 4 at most; 1 failed, 1 with a lost browser, 1 retry
-  waited    median 0.0 s, longest 2.0 s
-  start     median 0.5 s, p95 4.0 s
-  reused    2 reconnects, 1 rollover
-  bandwidth 3.0 MB by the service, 1.1 MB observed in the tests' pages (1 without a figure)
-  cost      7 cents by the workspace's balance (workspace total)
+  browsers  1 from a pool, 1 created; 4 tests each; started in 2.3 s (median), 4.0 s (p95); waited 1.0 s (median), 2.0 s at most; 2 reconnects, 1 rollover
+  tests     1 failed, 1 with a lost browser, 1 retry
+  used      3.0 MB by the service, 1.1 MB observed in the tests' pages (1 without a figure); 7 cents by the workspace's balance (workspace total)
   slowest   16.0 s  [us] a.spec.ts:3 › a test
              3.0 s  [us] a.spec.ts:3 › a test (retry 1)
              2.0 s  [us] a.spec.ts:3 › a test
@@ -51,9 +44,29 @@ test('prints the summary as lines', () => {
   no browser: out of credit
   NOT CONFIRMED ENDED: session two. Stop it: npx poolwright sessions stop two
   budget exceeded: x
-  timeline  timeline.html
-  record    run.json`,
+  files     timeline.html, run.json`,
   );
+});
+
+test('prints a small run that passes in at most four lines, whatever its browsers are', () => {
+  const session = aSession({
+    source: 'pool',
+    roundTripMs: 98,
+    waitMs: 700,
+    bandwidthBytes: 9_000,
+    observedBytes: 8_000,
+    bridgedBytes: 7_000,
+    tests: [aTest({ id: 'a' }), aTest({ id: 'b' }), aTest({ id: 'c' })],
+  });
+  const record = aRecord({ sessions: [session], balance: { startCents: 9, endCents: 8 } });
+  expect(lines(record)).toEqual([
+    'poolwright: 3 tests on 1 hosted browser',
+    '  browsers  1 from a pool; started in 2.0 s; waited 0.7 s; 98 ms per round trip',
+    "  used      9.0 kB by the service, 8.0 kB observed in the tests' pages; 7.0 kB through the test machine; 1 cent by the workspace's balance (workspace total)",
+    '  files     timeline.html, run.json',
+  ]);
+  const [one, two] = [session, { ...session, source: 'session' as const, tests: [] }];
+  expect(lines(aRecord({ sessions: [one, two] }))).toHaveLength(4);
 });
 
 test('fits a narrow terminal: cuts test names, and wraps everything else', () => {
@@ -61,8 +74,9 @@ test('fits a narrow terminal: cuts test names, and wraps everything else', () =>
   expect(shown.filter((line) => line.length > 60)).toEqual([]);
   expect(shown).toContain('  slowest   16.0 s  [us] a.spec.ts:3 › a test');
   expect(shown.join('\n')).toContain(
-    `  bandwidth 3.0 MB by the service, 1.1 MB observed in the
-            tests' pages (1 without a figure)
+    `  used      3.0 MB by the service, 1.1 MB observed in the
+            tests' pages (1 without a figure); 7 cents by
+            the workspace's balance (workspace total)
 `,
   );
   const narrow = lines(TROUBLED_RUN, { files: {}, sheet: new Sheet({ width: 36 }) });
@@ -87,8 +101,8 @@ test('uses colors on a terminal, and respects NO_COLOR and FORCE_COLOR', () => {
 test('shows no cost and no distance on the emulator', () => {
   const far = aSession({ roundTripMs: 10 });
   const record = aRecord({ sessions: [far], balance: { startCents: 9, endCents: 8 } });
-  expect(lines(record).join('\n')).toMatch(/cost {6}1 cent by.*\n|distance/);
-  expect(lines({ ...record, service: 'emulator' }).join('\n')).not.toMatch(/cost|distance/);
+  expect(lines(record).join('\n')).toMatch(/10 ms per round trip\n.*used {6}1 cent by/s);
+  expect(lines({ ...record, service: 'emulator' }).join('\n')).not.toMatch(/cent|round trip/);
 });
 
 test('names no kind of browser that the record does not contain', () => {

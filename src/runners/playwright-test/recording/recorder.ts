@@ -5,7 +5,7 @@ import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
 import type { WorkerFeatures } from '../../../clients/shared/worker-features.ts';
 import { notify } from '../../../common/text/notify.ts';
 import type { FeatureTest } from '../../../features/feature.ts';
-import { ATTACHMENT_NAME, keyOf, type TestFacts } from '../../../record/test-record.ts';
+import { ATTACHMENT_NAME, keyOf, LOCAL_BROWSER, type TestFacts } from '../../../record/test-record.ts';
 import { wasHook } from './hook-or-test.ts';
 
 /** A test that runs, or one of its hooks does. */
@@ -70,6 +70,11 @@ export class Recorder {
     if (annotations.some(({ description }) => description === text)) return;
     annotations.push({ type: 'warning', description: text });
     notify(`${this.#current?.testInfo.title ?? ''}: ${text}`);
+  }
+
+  /** The running test starts a browser of this machine; the reporter reads the annotation. */
+  launched(call: string): void {
+    this.#current?.testInfo.annotations.push({ type: LOCAL_BROWSER, description: call });
   }
 
   /** See {@link TestUse.addUnreachable}. */

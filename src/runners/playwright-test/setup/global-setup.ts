@@ -14,10 +14,12 @@ import { traceTime } from '../../../common/time-trace.ts';
 import { OptionsError, withCodedName } from '../../../errors.ts';
 import { leasePlan, wayOf } from '../../../options/lease-plan.ts';
 import { htmlReportFrom } from '../../../report/html-report.ts';
+import { localLaunches } from '../../../report/local-browsers.ts';
 import { runReporter } from '../../../report/run-reporter.ts';
 import { beginRun, runRefused } from '../../shared/start-run.ts';
 import { isPlainRun } from '../config/plain-run.ts';
 import { rememberedRun, type WrappedProject, type WrappedRun } from '../config/run-registry.ts';
+import { watchLaunches } from '../local-launches.ts';
 import { BackgroundStart } from './background-start.ts';
 import { selectedProjects } from './selected-projects.ts';
 
@@ -56,6 +58,7 @@ async function setUp(config: FullConfig): Promise<() => Promise<void>> {
   dropEarlyBroker();
   const background = broker && isPlainRun(process.argv) ? new BackgroundStart(broker) : null;
   if (!background) await broker?.started();
+  if (broker) watchSetups();
   let userTeardown: (() => unknown) | null = null;
   const { POOLWRIGHT_POOL: pool } = process.env;
   try {
@@ -121,6 +124,16 @@ async function finish(broker: StartedBroker, config: FullConfig): Promise<void> 
   }
   delete process.env[BROKER_VARIABLE];
   await broker.finish((record) => reporter.take(record));
+}
+
+/** Says once that a global setup has started a browser of this machine. */
+function watchSetups(): void {
+  const { chromium }: typeof import('@playwright/test') = createRequire(import.meta.url)('@playwright/test');
+  let isSaid = false;
+  watchLaunches(chromium, (call) => {
+    if (!isSaid) notify(localLaunches([call]));
+    isSaid = true;
+  });
 }
 
 function recordDirectory(config: FullConfig): string {

@@ -157,7 +157,7 @@ test('lists its assumptions', () => {
     [0, 'us/b › 2', 5, 8],
   ]);
   expect(adviceOn([quicker, slower]).notes).toContainEqual(
-    expect.stringContaining('33 % longer in the runs with 2 workers than in those with 1'),
+    expect.stringContaining('42 % longer in the runs with 2 workers than in those with 1'),
   );
   expect(adviceOn([slower, slower, quicker, quicker].map((run) => ({ ...run, leaseFailures: [] }))).notes).toHaveLength(
     1,
