@@ -73,7 +73,7 @@ const FLOORS = {
       'test-results',
       'run-report',
     ],
-    ...['run-reporter', 'watch', 'features', 'broker-updates', 'reporter', 'index'],
+    ...['run-reporter', 'local-browsers', 'watch', 'features', 'broker-updates', 'reporter', 'index'],
   ],
   record: [
     ...['bounds', 'fields', 'enums', 'run-record', 'attachment', 'record-file', 'session-record', 'test-record'],

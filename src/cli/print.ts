@@ -12,7 +12,7 @@ export function printRows(rows: Record<string, unknown>[], columns: string[], js
     printJson(rows);
     return;
   }
-  process.stdout.write(`${tableLines(rows, columns).join('\n')}\n`);
+  process.stdout.write(rows.length === 0 ? 'none\n' : `${tableLines(rows, columns).join('\n')}\n`);
 }
 
 /** The rows below the names of their columns, each column as wide on a terminal as its widest cell. */

@@ -50,8 +50,11 @@ function describeIssue(issue: Issue, path: Path, root: unknown, schema: z.ZodTyp
   const value = valueAt(root, path);
   if (issue.code === 'invalid_union') {
     const branch = bestBranch(issue.errors);
-    if (branch) return branch.flatMap((inner) => describeIssue(inner, [...path, ...inner.path], root, schema));
-    const expected = issue.errors.flatMap((inner) => inner.flatMap((each) => expectedType(each) ?? []));
+    if (branch && !isOtherValue(branch))
+      return branch.flatMap((inner) => describeIssue(inner, [...path, ...inner.path], root, schema));
+    const all = issue.errors.flatMap((inner) => inner.flatMap((each) => expectedType(each) ?? []));
+    // For a text that is none of the known ones, an object is not what was meant.
+    const expected = branch ? all.filter((each) => each !== TYPE_NAMES.object) : all;
     return [line(path, `must be ${[...new Set(expected)].join(' or ')}${gotAt(path, value)}`)];
   }
   if (value === undefined) return [line(path, `is required: ${expectedType(issue) ?? lowerFirst(issue.message)}`)];
@@ -61,7 +64,14 @@ function describeIssue(issue: Issue, path: Path, root: unknown, schema: z.ZodTyp
 /** Of a union's branches the one the value was meant for: it has the right type, and the fewest problems. */
 function bestBranch(branches: Issue[][]): Issue[] | undefined {
   const wrongType = (issue: Issue) => issue.path.length === 0 && issue.code === 'invalid_type';
-  return branches.filter((branch) => !branch.some(wrongType)).sort((a, b) => a.length - b.length)[0];
+  return branches
+    .filter((branch) => !branch.some(wrongType))
+    .sort((a, b) => Number(isOtherValue(a)) - Number(isOtherValue(b)) || a.length - b.length)[0];
+}
+
+/** Whether the value is a text or number, but none of those that this branch knows. */
+function isOtherValue(branch: Issue[]): boolean {
+  return branch.every((issue) => issue.path.length === 0 && issue.code === 'invalid_value');
 }
 
 function expectedType(issue: Issue): string | undefined {

@@ -11,7 +11,8 @@ export function localProjects(suite: Suite): string | null {
     const option = 'hosted' in use ? use.hosted : undefined;
     // `--browser=firefox` gives every project another browser.
     const isLocal = option === false || (option !== undefined && browserName !== 'chromium');
-    return isLocal ? [each.title || browserName] : [];
+    const unnamed = browserName === 'chromium' ? 'the default project' : browserName;
+    return isLocal ? [each.title || unnamed] : [];
   });
   return local.length > 0 ? `on local browsers: ${local.join(', ')}` : null;
 }

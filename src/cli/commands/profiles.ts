@@ -28,11 +28,15 @@ export function addProfilesCommand(program: Command): void {
 
 async function deleteProfiles(names: string[], { yes, json }: { yes?: boolean; json?: boolean }): Promise<void> {
   await confirm(`Delete ${names.map((name) => `profile "${name}"`).join(', ')} for good?`, yes);
+  const [deleted, missing]: [string[], string[]] = [[], []];
   await withClient(async (client) => {
+    const known = new Set((await client.listProfiles()).map(({ name }) => name));
     for (const name of names) {
+      // The service accepts a name that it does not know.
       await client.deleteProfile(name);
-      if (!json) printLine(`deleted profile "${name}"`);
+      (known.has(name) ? deleted : missing).push(name);
+      if (!json) printLine(known.has(name) ? `deleted profile "${name}"` : `there is no profile "${name}"`);
     }
   });
-  if (json) printJson({ deleted: names });
+  if (json) printJson({ deleted, missing });
 }

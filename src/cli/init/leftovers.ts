@@ -115,7 +115,10 @@ const LARGEST = 512 * 1024;
 const MOST_OF_A_KIND = 8;
 const COMMENT = /^\s*(\/\/|\*|\/\*|#)/;
 
-/** Searches the project's sources for leftovers of another vendor's setup, and for browsers that they start. Values of `.env` are not read. */
+/**
+ * Searches the project's sources for leftovers of another vendor's setup, and for browsers that they start. Values of
+ * `.env` are not read.
+ */
 export function findLeftovers(plan: Plan, { directory, root }: Project): void {
   const options = { ignore: IGNORED, absolute: true, dot: false };
   const files = new Set([

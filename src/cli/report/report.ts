@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { notify, print } from '../../common/text/notify.ts';
-import { OptionsError } from '../../errors.ts';
+import { OptionsError, PoolwrightError } from '../../errors.ts';
 import { readRecords } from '../../record/read-records.ts';
 import { mergeRecords } from '../../record/shards/merge-records.ts';
 import { missingAmong } from '../../record/shards/shard-sets.ts';
@@ -11,6 +11,7 @@ import { reportToGitHub } from '../../report/summary/github.ts';
 import { Sheet } from '../../report/summary/layout.ts';
 import { summaryLines } from '../../report/summary/summary.ts';
 import { printJson } from '../print.ts';
+
 import type { Subcommand } from './subcommands.ts';
 import * as subcommands from './subcommands.ts';
 
@@ -40,10 +41,10 @@ async function merge(given: string[], { output, html, strict, json }: Options): 
   const { records, skipped } = readRecords(given);
   for (const { file, why } of skipped) notify(`skipped ${file}: ${why}`);
   if (records.length === 0) {
-    if (json) printJson({ merged: 0, skipped });
-    notify('no valid file. A run writes its record to <outputDir>/poolwright/run.json.');
-    process.exitCode = 1;
-    return;
+    throw new PoolwrightError(
+      'OPTIONS_INVALID',
+      `no valid file among ${given.join(', ')}. A run writes its record to <outputDir>/poolwright/run.json.`,
+    );
   }
   const htmlReport = html === undefined ? null : addressOf(resolve(output), resolve(html, 'index.html'));
   const missing = missingAmong(records);

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BrowserType } from '@playwright/test';
 
-/** Browsers that tests, fixtures and global setups start themselves: they stay on this machine, and the run says so. */
+/** Browsers that tests, fixtures and global setups start themselves: they stay on this machine. */
 
 const CALLS = ['launch', 'launchPersistentContext', 'launchServer'] as const;
 const LISTENER = Symbol.for('poolwright.launches');

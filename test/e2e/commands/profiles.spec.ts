@@ -46,7 +46,7 @@ test('profiles › lists what sessions saved, and asks at a terminal before it d
 
   expect(await client.listProfiles()).toMatchObject([{ name: 'two' }]);
   const deleted = await poolwright(['profiles', 'delete', 'two', 'never there', '--yes', '--json'], env);
-  expect(JSON.parse(deleted.stdout)).toEqual({ deleted: ['two', 'never there'] });
+  expect(JSON.parse(deleted.stdout)).toEqual({ deleted: ['two'], missing: ['never there'] });
   const left = await poolwright(['profiles', 'list', '--json'], env);
   expect(JSON.parse(left.stdout)).toEqual([]);
 });

@@ -97,11 +97,12 @@ test('merge › joins shards by `poolwright report merge` and `playwright merge-
 
     const none = await merge('none.json', 'half.json', '--json');
     expect(none.code).toBe(1);
-    expect(JSON.parse(none.stdout)).toMatchObject({
-      merged: 0,
-      skipped: [{ file: 'none.json' }, { file: 'half.json' }],
-    });
-    expect(none.stderr).toContain('no valid file');
+    const error = {
+      code: 'OPTIONS_INVALID',
+      message: expect.stringContaining('no valid file among none.json, half.json'),
+    };
+    expect(JSON.parse(none.stdout)).toMatchObject({ error });
+    expect(none.stderr).toMatch(/^poolwright: skipped none\.json: .*\npoolwright: skipped half\.json: .*\n$/);
     expect((await merge()).code).toBe(2);
   });
 

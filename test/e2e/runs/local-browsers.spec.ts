@@ -72,7 +72,7 @@ test('a run without hosted projects › names its local browsers', async ({ runS
   expect(await service.allSessions()).toBe(0);
 });
 
-test('--project and --browser › select local browsers, and the run says so', async ({ runSuite, service }) => {
+test('--project and --browser › select local browsers, which the run names', async ({ runSuite, service }) => {
   const projects = "projects: [{ name: 'chrome' }, { name: 'fox', use: { browserName: 'firefox' } }],";
   const tests = `test('needs no page', () => {});`;
   const named = await runSuite({ config: projects, tests, args: ['--project=fox'] });

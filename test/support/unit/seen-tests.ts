@@ -16,6 +16,7 @@ export function seen(id: string, given: Seen = {}): [TestCase, TestResult] {
   const testCase = {
     id,
     expectedStatus: 'passed',
+    annotations: [],
     location: { file: '/root/a.spec.ts', line: 3, column: 1 },
     titlePath: () => ['', 'us', 'a.spec.ts', 'a test'],
   };

@@ -76,6 +76,12 @@ test.describe('any schema', () => {
       '`pool.craete`: unknown key, did you mean `create`?',
     ]);
     expect(problems(schema, { mode: 'a', pool: 5 })).toEqual(['`pool`: must be a string or an object, got 5']);
+    const workers = z.union([z.literal('auto'), z.number().int().min(1)]);
+    expect([problems(workers, 'many'), problems(workers, 0), problems(workers, 1.5)]).toEqual([
+      ['must be "auto" or a number, got "many"'],
+      ['must be ≥ 1, got 0'],
+      ['must be "auto" or an integer, got 1.5'],
+    ]);
     expect(problems(schema, { mode: 'a', pool: '' })).toEqual(['`pool`: must have ≥ 1 characters, got ""']);
   });
 

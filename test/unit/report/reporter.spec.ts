@@ -114,5 +114,5 @@ test('lists the running projects that use local browsers', async ({ directory, s
     'poolwright: on local browsers: webkit, the default project\n',
   );
   expect(await output(hosted), '--project=chromium').toBe('');
-  expect(await output(project('webkit', false)), '--project=webkit').toBe('');
+  expect(await output(project('webkit', false)), '--project=webkit').toBe('poolwright: on local browsers: webkit\n');
 });

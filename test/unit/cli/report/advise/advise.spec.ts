@@ -99,7 +99,9 @@ test('report advise › names the files that it skips, and uses the others', asy
   ]);
   const none = await advise(files, 'cut.json', '--json');
   expect(none.code).toBe(1);
-  expect(JSON.parse(none.stdout)).toMatchObject({ advice: null, skipped: [{ file: 'cut.json' }] });
+  expect(JSON.parse(none.stdout)).toMatchObject({
+    error: { code: 'OPTIONS_INVALID', message: expect.stringContaining('no complete run') },
+  });
 });
 
 test('report advise › rejects invalid options before it reads a file', async () => {
