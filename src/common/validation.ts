@@ -53,7 +53,7 @@ function describeIssue(issue: Issue, path: Path, root: unknown, schema: z.ZodTyp
     if (branch && !isOtherValue(branch))
       return branch.flatMap((inner) => describeIssue(inner, [...path, ...inner.path], root, schema));
     const all = issue.errors.flatMap((inner) => inner.flatMap((each) => expectedType(each) ?? []));
-    // For a text that is none of the known ones, an object is not what was meant.
+    // A text with a typing error was not meant as an object.
     const expected = branch ? all.filter((each) => each !== TYPE_NAMES.object) : all;
     return [line(path, `must be ${[...new Set(expected)].join(' or ')}${gotAt(path, value)}`)];
   }
