@@ -11,7 +11,7 @@ import { fullLength } from '../../support/property-runs.ts';
 const NO_REFERRER = '<meta name=referrer content=no-referrer>';
 
 /** Attacks that a page makes by itself, and after which it is as before; `OWN` is the origin that it attacks. */
-const INSIDE: Record<string, string> = {
+const INSIDE = {
   fetch: `fetch('OWN/stolen')`,
   'fetch, opaque': `fetch('OWN/stolen', { mode: 'no-cors', credentials: 'include' })`,
   'fetch, opaque, without referrer': `fetch('OWN/stolen', { mode: 'no-cors', referrerPolicy: 'no-referrer' })`,
@@ -56,7 +56,7 @@ const INSIDE: Record<string, string> = {
 };
 
 /** Attacks by which a page opens another one, or navigates. */
-const LEAVING: Record<string, string> = {
+const LEAVING = {
   'what it does when it is left': `for (const event of ['beforeunload', 'visibilitychange', 'pagehide', 'unload']) addEventListener(event, () => {
     for (const referrerPolicy of ['no-referrer', '']) fetch('OWN/stolen', { mode: 'no-cors', referrerPolicy, keepalive: true }).catch(() => 0);
     navigator.sendBeacon('OWN/stolen', 'x');
@@ -112,6 +112,35 @@ async function stolen(context: BrowserContext, own: DevServer, second?: DevServe
     .filter((path) => path.includes('stolen'));
 }
 
+/** Attacks that Chromium itself refuses: without HTTPS, an icon to show, or for workers of another origin. */
+const REFUSED = [
+  ...['icon and manifest', 'image with attribution', 'fetch at its end', 'speculation rules'],
+  ...['worker in a worker', 'worker in a worker, redirected'],
+];
+
+test('each attack reaches a server that is not protected', async ({ newContext, foreign, second: internet }) => {
+  test.slow();
+  const context = await newContext();
+  const unprotected = { ...internet, url: `http://other.example:${internet.port}` };
+  const attacked = async (page: Page, name: string, script: string) => {
+    await page.goto(pageUrl(foreign, ''));
+    await attack(page, marked(script, name), unprotected);
+  };
+  const page = await context.newPage();
+  for (const [name, script] of Object.entries(INSIDE)) await attacked(page, name, script);
+  for (const [name, script] of Object.entries(LEAVING)) await attacked(await context.newPage(), name, script);
+  // The pages that do something when they are left.
+  for (const each of context.pages()) await each.close({ runBeforeUnload: true });
+  const arrived = () => [...internet.requests, ...internet.upgrades].map(({ path }) => path).join();
+  const missing = () => Object.keys(ATTACKS).filter((name) => !arrived().includes(marked('/stolen', name)));
+  await expect.poll(() => missing().filter((name) => !REFUSED.includes(name))).toEqual([]);
+});
+
+/** The attack with its name in the address that it requests. */
+function marked(script: string, name: string): string {
+  return script.replaceAll('/stolen', `/stolen/${name.replaceAll(/\W+/g, '-')}.`);
+}
+
 const TARGETS: [policy: string, target: 'own' | 'second'][] = [
   ['', 'second'],
   [NO_REFERRER, 'own'],
@@ -132,8 +161,7 @@ for (const [policy, target] of fullLength(TARGETS, TARGETS.slice(0, 2))) {
     await went.goto(own.url);
     const attacked = async (page: Page, name: string, script: string) => {
       await page.goto(pageUrl(foreign, policy));
-      const named = script.replaceAll('/stolen', `/stolen/${encodeURIComponent(name)}`);
-      expect(await attack(page, named, target === 'own' ? own : second), name).toEqual([]);
+      expect(await attack(page, marked(script, name), target === 'own' ? own : second), name).toEqual([]);
       // When its page has loaded, its attack is over.
       await page.waitForLoadState('load').catch(() => undefined);
       await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))').catch(() => 0);
@@ -157,8 +185,8 @@ test('gives no access in a page that has visited the server before, nor after it
   const page = await context.newPage();
   await page.goto(own.url);
   await page.goto(pageUrl(foreign, ''));
-  for (const name of ['fetch', 'fetch, opaque, without referrer', 'image', 'frame', 'WebSocket', 'location']) {
-    expect(await attack(page, ATTACKS[name] ?? '', own), name).toEqual([]);
+  for (const name of ['fetch', 'fetch, opaque, without referrer', 'image', 'frame', 'WebSocket', 'location'] as const) {
+    expect(await attack(page, ATTACKS[name], own), name).toEqual([]);
   }
   expect(await stolen(context, own)).toEqual([]);
 });
@@ -191,8 +219,8 @@ test('gives no access to a foreign frame or popup of a page that has access, on 
         'frame without referrer',
         'popup',
         'empty frame',
-      ]) {
-        await attack(frame, ATTACKS[name] ?? '', target);
+      ] as const) {
+        await attack(frame, ATTACKS[name], target);
       }
     }
     await frame.evaluate(
@@ -229,7 +257,7 @@ test('gives no access to a page that makes the test reload it, or go back and fo
   await (await context.newPage()).goto(own.url);
   await page.goto(pageUrl(foreign, 'hostile'));
   const failed = page.waitForEvent('requestfailed');
-  await attack(page, ATTACKS.location ?? '', own);
+  await attack(page, ATTACKS.location, own);
   await failed;
   await expect(page).toHaveURL('chrome-error://chromewebdata/');
   await expect(page.reload()).rejects.toThrow();
@@ -281,8 +309,8 @@ test('gives no access to a page that the test leaves for the server', async ({ n
   await (await context.newPage()).goto(own.url);
   await page.goto(pageUrl(foreign, NO_REFERRER));
   await page.mouse.click(5, 5);
-  await attack(page, ATTACKS['what it does when it is left'] ?? '', own);
-  await attack(page, ATTACKS['what it does when it is left'] ?? '', second);
+  await attack(page, ATTACKS['what it does when it is left'], own);
+  await attack(page, ATTACKS['what it does when it is left'], second);
   await page.goto(`${own.url}/page?html=after`);
   expect(await stolen(context, own, second)).toEqual([]);
 });
@@ -307,7 +335,7 @@ test('gives no access to a page that the test closes, nor to its frames', async 
       await page.mouse.click(5, 5);
       const frame = page.frames().at(-1) ?? page;
       for (const server of [own, second]) {
-        await attack(frame, ATTACKS['what it does when it is left'] ?? '', server);
+        await attack(frame, ATTACKS['what it does when it is left'], server);
         const redirecting = `/redirect?status=307&to=${encodeURIComponent(`${server.url}/stolen`)}`;
         await attack(frame, `addEventListener('pagehide', () => { navigator.sendBeacon('${redirecting}', 'x') })`, own);
       }
@@ -338,10 +366,10 @@ test('ignores headers of the test about the origin of a request', async ({ newCo
   const page = await context.newPage();
   await page.goto(own.url);
   await expect(page.locator('h1')).toHaveCSS('color', 'rgb(1, 2, 3)');
-  for (const name of ['fetch', 'fetch, opaque', 'image', 'frame', 'form', 'location']) {
+  for (const name of ['fetch', 'fetch, opaque', 'image', 'frame', 'form', 'location'] as const) {
     const other = await context.newPage();
     await other.goto(pageUrl(foreign, ''));
-    expect(await attack(other, ATTACKS[name] ?? '', own), name).toEqual([]);
+    expect(await attack(other, ATTACKS[name], own), name).toEqual([]);
   }
   expect(await stolen(context, own)).toEqual([]);
 });

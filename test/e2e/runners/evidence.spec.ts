@@ -135,8 +135,8 @@ for (const kit of kits) {
     expect(await consumer.read(`${evidenceOf('times out')}/page-1.html`)).toContain('<h1>Still here</h1>');
 
     const hung = await readEvidence(consumer, evidenceOf('hangs'));
-    // It hangs for good. The limit is 2 s, and a busy machine is late.
-    expect(hung.tookMs).toBeLessThan(20_000);
+    // It hangs for good: this bound is only for the limit's being kept, on a busy machine, too.
+    expect(hung.tookMs).toBeLessThan(60_000);
     expect(hung.pages).toMatchObject([
       { screenshot: null, html: null, missing: ['html: not ready in time', 'screenshot: not ready in time'] },
       { screenshot: 'page-2.png', html: 'page-2.html', missing: [] },

@@ -1,12 +1,15 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { descendants } from '../../support/e2e/process-tree.ts';
 import { startCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
+import { STAYS, wrappedConfig } from '../../support/e2e/suites.ts';
+import { requires } from '../../support/requires.ts';
 import { ownTitle, pictureOf } from '../../support/watch/watched-run.ts';
 
 /** Who gets what of `poolwright watch`: tokens, addresses and files, during a real run. */
@@ -29,6 +32,17 @@ async function processList(): Promise<string> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
   return lines.join('\n').replaceAll('\0', ' ');
+}
+
+/** The file with which the only run announces itself, which is the user's alone, and the run's socket. */
+async function announcedIn(temporary: string): Promise<[file: string, socket: string]> {
+  const directories = (await readdir(temporary)).filter((name) => /^poolwright-\w{6}$/.test(name));
+  expect(directories).toHaveLength(1);
+  const directory = join(temporary, String(directories[0]));
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  const announced = join(directory, 'watch.json');
+  expect((await stat(announced)).mode & 0o777).toBe(0o600);
+  return [announced, JSON.parse(await readFile(announced, 'utf8')).address];
 }
 
 /** Whether something listens at this address. */
@@ -110,12 +124,32 @@ test('listens on loopback only', async ({ newConsumer, temporary }) => {
   await watch.exit;
 });
 
-test('gives secrets neither to the page, nor to logs, nor to other users', async ({
-  newConsumer,
-  service,
-  temporary,
-  page,
-}) => {
+test("other users can neither read a run's files nor connect to it", async ({ newConsumer, service, temporary }) => {
+  requires('root'); // to become another user
+  const consumer = await newConsumer();
+  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/stays.spec.ts': STAYS });
+  const run = startPlaywright(consumer, [], { ...service.env, TMPDIR: temporary });
+  await run.printed(/WORKER \d+/);
+  const [announced, socket] = await announcedIn(temporary);
+  await chmod(temporary, 0o755);
+  const script = `
+    const { readFileSync } = require('node:fs');
+    const [, announced, socket] = process.argv;
+    try { readFileSync(announced); console.log('read'); } catch ({ code }) { console.log(code); }
+    require('node:net').connect(socket)
+      .on('connect', function () { console.log('connected'); this.destroy(); }).on('error', ({ code }) => console.log(code));`;
+  const as = async (user: number) => {
+    const options = { uid: user, gid: user, cwd: '/', timeout: 60_000 };
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script, announced, socket], options);
+    return stdout.trim().split('\n');
+  };
+  expect(await as(65_534)).toEqual(['EACCES', 'EACCES']);
+  expect(await as(0)).toEqual(['read', 'connected']);
+  process.kill(-(run.child.pid ?? 0), 'SIGINT');
+  await run.exit;
+});
+
+test('gives secrets neither to the page nor to logs', async ({ newConsumer, service, temporary, page }) => {
   const consumer = await newConsumer();
   const title = ownTitle('shows its secrets');
   await consumer.write({
@@ -162,28 +196,8 @@ test('gives secrets neither to the page, nor to logs, nor to other users', async
   await expect(page.getByText(/pictures so far: [1-9]/).first()).toBeVisible();
 
   // The run's files, while it runs.
-  const directories = (await readdir(temporary)).filter((name) => /^poolwright-\w{6}$/.test(name));
-  expect(directories).toHaveLength(1);
-  const directory = join(temporary, String(directories[0]));
-  expect((await stat(directory)).mode & 0o777).toBe(0o700);
-  const announced = join(directory, 'watch.json');
-  expect((await stat(announced)).mode & 0o777).toBe(0o600);
-  const { token, address: socket } = JSON.parse(await readFile(announced, 'utf8'));
-  if (process.getuid?.() === 0) {
-    await chmod(temporary, 0o755);
-    const script = `
-      const { readFileSync } = require('node:fs');
-      try { readFileSync(${JSON.stringify(announced)}); console.log('read'); } catch ({ code }) { console.log(code); }
-      require('node:net').connect(${JSON.stringify(socket)}).on('connect', () => console.log('connected')).on('error', ({ code }) => console.log(code));`;
-    const nobody = spawnSync(process.execPath, ['-e', script], {
-      uid: 65_534,
-      gid: 65_534,
-      encoding: 'utf8',
-      cwd: '/',
-      timeout: 10_000,
-    });
-    expect(nobody.stdout.trim().split('\n'), nobody.stderr).toEqual(['EACCES', 'EACCES']);
-  }
+  const [announced] = await announcedIn(temporary);
+  const { token } = JSON.parse(await readFile(announced, 'utf8'));
   const [{ cdpUrl = '' } = {}] = (await service.client.listSessions({ status: 'active' })).sessions;
   const { host: browser = 'none' } = cdpUrl ? new URL(cdpUrl) : {};
   const list = await processList();

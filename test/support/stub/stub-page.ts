@@ -121,9 +121,11 @@ export class StubPage implements StubTarget {
 
   #emitLoaded(): void {
     const timestamp = performance.now() / 1000;
-    this.#emit('Page', 'Page.domContentEventFired', { timestamp });
-    this.#emit('Page', 'Page.loadEventFired', { timestamp });
-    for (const name of LIFECYCLE) this.#emit('lifecycle', 'Page.lifecycleEvent', this.#lifecycle(name));
+    for (const name of LIFECYCLE) {
+      if (name === 'DOMContentLoaded') this.#emit('Page', 'Page.domContentEventFired', { timestamp });
+      if (name === 'load') this.#emit('Page', 'Page.loadEventFired', { timestamp });
+      this.#emit('lifecycle', 'Page.lifecycleEvent', this.#lifecycle(name));
+    }
     this.#emit('Page', 'Page.frameStoppedLoading', { frameId: this.targetId });
   }
 

@@ -177,7 +177,8 @@ async function evaluated(
     const value = work();
     return { result: remoteObject(awaitPromise ? await value : value, returnByValue, world) };
   } catch (thrown) {
-    return { result: remoteObject(undefined, true, world), exceptionDetails: exceptionDetails(thrown, world) };
+    const exception = remoteObject(thrown, false, world);
+    return { result: exception, exceptionDetails: { ...UNCAUGHT, exception } };
   }
 }
 
@@ -196,13 +197,8 @@ function remoteObject(value: unknown, byValue: boolean, world: StubWorld): objec
   return { type, subtype: subtypeOf(value), className: className(value), description, objectId: world.keep(value) };
 }
 
-/** What was thrown, as CDP's `Runtime.ExceptionDetails`. */
-function exceptionDetails(thrown: unknown, world: StubWorld): object {
-  const exception = isError(thrown)
-    ? { type: 'object', subtype: 'error', className: thrown.name, description: thrown.stack ?? thrown.message }
-    : remoteObject(thrown, false, world);
-  return { exceptionId: 1, text: 'Uncaught', lineNumber: 0, columnNumber: 0, exception };
-}
+/** CDP's `Runtime.ExceptionDetails`, without the exception. */
+const UNCAUGHT = { exceptionId: 1, text: 'Uncaught', lineNumber: 0, columnNumber: 0 };
 
 function unserializable(type: string, text: string): object {
   return { type, unserializableValue: text, description: text };
@@ -223,8 +219,14 @@ function className(value: object | symbol | ((...args: never) => unknown)): stri
   return typeof value === 'symbol' ? 'Symbol' : (value.constructor?.name ?? 'Object');
 }
 
+/** Name, message and stack. Node puts the line of the script before them. */
+function errorText({ name, message, stack = '' }: Error): string {
+  const text = message === '' ? name : `${name}: ${message}`;
+  return stack.includes(text) ? stack.slice(stack.indexOf(text)) : text;
+}
+
 function describe(value: object | symbol | ((...args: never) => unknown)): string {
   if (Array.isArray(value)) return `Array(${value.length})`;
-  if (isError(value)) return value.stack ?? value.message;
+  if (isError(value)) return errorText(value);
   return typeof value === 'object' ? className(value) : String(value);
 }

@@ -17,17 +17,24 @@ test.describe('a foreign connection', () => {
     params: { token: 't', version: PROTOCOL_VERSION, role: 'worker', ...more },
   });
 
-  test('with a wrong token is closed', async ({ broker }) => {
-    const socket = connect(broker.address);
-    socket.write(`${JSON.stringify(hello({ token: 'guessed' }))}\n`);
-    await once(socket.resume(), 'close');
-  });
-
-  test('with an invalid request is closed', async ({ broker }) => {
-    const socket = connect(broker.address);
-    socket.write('{"method":"hello"}\n');
-    await once(socket.resume(), 'close');
-  });
+  for (const [name, line] of [
+    ['a wrong token', JSON.stringify(hello({ token: 'guessed' }))],
+    ['an invalid request', '{"method":"hello"}'],
+  ]) {
+    test(`with ${name} is closed at once, before a silent one that was there first`, async ({ broker }) => {
+      const silent = connect(broker.address).setEncoding('utf8');
+      await once(silent, 'connect');
+      const socket = connect(broker.address);
+      socket.write(`${line}\n`);
+      await once(socket.resume(), 'close');
+      // The server's timeout for silent connections would have closed this one first.
+      const said = once(silent, 'data');
+      const closed = once(silent, 'close').then(() => ['closed']);
+      silent.write(`${JSON.stringify(hello({}))}\n`);
+      expect(await Promise.race([said, closed])).toEqual(['{"id":1,"result":{"slot":0}}\n']);
+      silent.destroy();
+    });
+  }
 
   test('of another version gets an error, and so does an unknown request or one for another role', async ({
     broker,
