@@ -35,7 +35,7 @@ test('stays', async ({ page, hostedSession }, testInfo) => {
 });`;
 
 /** The broker's deadlines pass four times as fast. */
-const QUICK_BROKER = `--require=${join(import.meta.dirname, '../support/faults/quick-broker.cjs')}`;
+const QUICK_BROKER = `--require=${JSON.stringify(join(import.meta.dirname, '../support/faults/quick-broker.cjs'))}`;
 
 const READY = /READY (.*) (\d+) (\S+) READY/;
 const LOST = /The hosted browser was lost during this test/;

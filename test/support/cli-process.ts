@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-
-const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
+import { CLI } from './run-cli.ts';
 
 export interface CliProcess {
   /** Its first line, parsed. */

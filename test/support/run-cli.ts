@@ -1,7 +1,13 @@
 import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-export const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
+export const CLI = resolve(import.meta.dirname, '../../dist/cli.js');
+
+/** Returns a command for a shell: its words may contain spaces. */
+export function shellCommand(words: readonly string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+}
 
 /** What a command waits for; printed after 3 s, so only on a busy machine. */
 const PROGRESS = /^.* …\n/gm;

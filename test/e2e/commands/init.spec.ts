@@ -8,7 +8,7 @@ import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
 import { requires } from '../../support/requires.ts';
-import { CLI } from '../../support/run-cli.ts';
+import { CLI, shellCommand } from '../../support/run-cli.ts';
 import { poolwright } from '../../support/unit/cli/command-line.ts';
 import { ADDED, CONFIG, SPEC, SUITE } from '../../support/unit/init/suite.ts';
 
@@ -47,7 +47,7 @@ test('init › asks at a terminal: n changes nothing, y applies the changes', as
   const { directory, write, read } = await newConsumer();
   await write(SUITE);
   const answer = async (key: string, flags: string[] = [], meanwhile = async () => {}) => {
-    const command = [process.execPath, CLI, 'init', ...flags].join(' ');
+    const command = shellCommand([process.execPath, CLI, 'init', ...flags]);
     const child = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
       cwd: directory,
     });

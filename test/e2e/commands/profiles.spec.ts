@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { requires } from '../../support/requires.ts';
-import { CLI, poolwright } from '../../support/run-cli.ts';
+import { CLI, poolwright, shellCommand } from '../../support/run-cli.ts';
 
 test.use({ browsers: 'shell' });
 
@@ -20,7 +20,7 @@ test('profiles › lists what sessions saved, and asks at a terminal before it d
 
   /** Types these keys when the command asks; returns its exit code and the terminal's content. */
   const typing = async (keys: string) => {
-    const command = `${process.execPath} ${CLI} profiles delete one`;
+    const command = shellCommand([process.execPath, CLI, 'profiles', 'delete', 'one']);
     const child = spawn('script', ['-qec', command, '/dev/null'], { env: { ...process.env, ...env } });
     const closed = once(child, 'close');
     let text = '';

@@ -24,7 +24,7 @@ const RUN_MS = 240_000;
 /**
  * How long the broker may take to give everything back after its run has died, in ms, including retries after faults.
  */
-const SETTLE_MS = 30_000;
+const SETTLE_MS = 90_000;
 /** Lease time of the user's pool, in s. */
 const LEASE_SECONDS = 60;
 /** Timeout of one random run with all its checks, in ms. */

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JSONReport, JSONReportSpec, JSONReportSuite, JSONReportTestResult } from '@playwright/test/reporter';
 import type { Consumer } from './consumer.ts';
+import { shellCommand } from '../run-cli.ts';
 import { follow, type RunningCommand, startCommand, userEnvironment } from './run-command.ts';
 
 /** One test's result in the JSON report. */
@@ -39,7 +40,7 @@ export function startOnTerminal(
   { columns, rows, through }: { columns: number; rows: number; through?: string },
 ): RunningCommand {
   const command = [process.env.TEST_NODE ?? process.execPath, consumer.playwrightCli, 'test', ...args];
-  const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+  const quoted = shellCommand(command);
   const line = `stty cols ${columns} rows ${rows}; ${through === undefined ? `exec ${quoted}` : `${quoted} | ${through}`}`;
   const { NO_COLOR: _none, ...environment } = userEnvironment(env);
   const child = spawn('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], {
