@@ -69,7 +69,7 @@ test('responds to any create body with 200 or a documented refusal', async ({ ta
   expect(await target.api.active()).toEqual([]);
 });
 
-/** Expects the response that the document requires for this body; fields that are allowed may still contradict others. */
+/** Expects the response that the document requires for this body. Allowed fields may contradict each other. */
 function expectVerdict(text: string, status: number, { error = '' }: Answer): void {
   const value = parse(text);
   if (value === NO_JSON) {

@@ -39,7 +39,7 @@ const UNKNOWN = /'\S+' wasn't found/;
 
 /** A pattern for the response of Chromium, which may have more fields. */
 function pattern(value: unknown, key = ''): unknown {
-  if (VARIES.test(key)) return expect.any((value as object).constructor);
+  if (VARIES.test(key)) return expect.any((value as Params).constructor);
   if (typeof value === 'string') return expect.stringContaining(value.split('\n')[0] ?? '');
   if (Array.isArray(value)) return value.map((each) => pattern(each));
   if (typeof value !== 'object' || value === null) return value;
@@ -88,7 +88,7 @@ test('a stub responds to the commands of its clients as Chromium does', async ({
   const [stub, chromium] = sessions as [CDPSession, CDPSession];
   for (const command of COMMANDS) {
     const expected = await responseOf(chromium, command);
-    expect.soft(expected, JSON.stringify(command)).toMatchObject(pattern(await responseOf(stub, command)) as object);
+    expect.soft(expected, JSON.stringify(command)).toMatchObject(pattern(await responseOf(stub, command)) as Params);
   }
 });
 

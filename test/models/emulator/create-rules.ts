@@ -1,6 +1,6 @@
 /**
- * The fields of `POST /v1/browser/session`, written from the table in section 4.2 of the service document alone: nothing
- * of the schemas under test is used here.
+ * The fields of `POST /v1/browser/session`, written from the table in section 4.2 of the service document alone,
+ * without the schemas under test.
  */
 
 type Rule = (value: unknown) => boolean;
@@ -57,7 +57,7 @@ export const CREATE_RULES = new Map<string, Rule>([
   ['note', text(0, 256)],
 ]);
 
-/** Returns the fields of a body that the document does not allow; null: the body is no object. */
+/** Returns the fields of a body that the document does not allow; null for anything but an object. */
 export function wrongFields(body: unknown): string[] | null {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return null;
   return Object.entries(body)
