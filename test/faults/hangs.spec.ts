@@ -20,7 +20,12 @@ const RUN_MS = 240_000;
 
 /** Deadlines of a minute and more are divided by four; `node scripts/faults.mjs` also waits for their full length. */
 const LENGTHS: { length: string; env: Record<string, string> }[] = [
-  { length: '', env: { NODE_OPTIONS: `--require=${JSON.stringify(join(import.meta.dirname, '../support/faults/quick-broker.cjs'))}` } },
+  {
+    length: '',
+    env: {
+      NODE_OPTIONS: `--require=${JSON.stringify(join(import.meta.dirname, '../support/faults/quick-broker.cjs'))}`,
+    },
+  },
   { length: ' (at full length @slow)', env: {} },
 ];
 

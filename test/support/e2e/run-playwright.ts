@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JSONReport, JSONReportSpec, JSONReportSuite, JSONReportTestResult } from '@playwright/test/reporter';
-import type { Consumer } from './consumer.ts';
 import { shellCommand } from '../run-cli.ts';
+import type { Consumer } from './consumer.ts';
 import { follow, type RunningCommand, startCommand, userEnvironment } from './run-command.ts';
 
 /** One test's result in the JSON report. */
