@@ -17,6 +17,9 @@ import { main } from './playwright.mjs';
 /** A row of the table: name, directories, the lists with a line of it, and the features that it needs. */
 const ROW = /^\| `([\w-]+)` \| (`src\/.*?) \| (`.*?) \| (.*?)\|/gm;
 
+/** Planted faults, with their files and the tests that find them. */
+const FAULTS = 'test/mutants/list.json';
+
 /** Not every feature has a line in these lists of what is built and checked. */
 const BUILD = ['tsup.config.ts', 'scripts/types.mjs'];
 
@@ -62,6 +65,10 @@ async function check(features, runs) {
     const claims = readFileSync('SECURITY.md', 'utf8').split('\n');
     const kept = claims.filter((line) => !tests.some((file) => line.includes(file)));
     writeFileSync(join(copy, 'SECURITY.md'), kept.join('\n'));
+    // So does the list of planted faults, and some are in the feature.
+    const faults = JSON.parse(readFileSync(FAULTS, 'utf8'));
+    const left = faults.filter(({ file, foundBy }) => !isIn(features, file) && !tests.includes(foundBy.spec));
+    writeFileSync(join(copy, FAULTS), JSON.stringify(left));
     // What is built anew must not replace the original's.
     for (const path of ['node_modules', ...(runs ? [] : ['dist', 'examples/node_modules'])])
       if (existsSync(path)) symlinkSync(join(process.cwd(), path), join(copy, path));

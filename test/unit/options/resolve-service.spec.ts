@@ -47,6 +47,11 @@ test('names a wrong address, without what may be secret in it', () => {
   expect(() => ownBrowsers({}, { POOLWRIGHT_CDP_URL: `${HERE},` })).toThrow(/^POOLWRIGHT_CDP_URL must be/);
 });
 
+test("without a key, starts the emulator on a developer's machine only", () => {
+  expect(resolveService({}, {})).toEqual({ kind: 'emulator', chosenBy: 'no-key' });
+  expect(() => resolveService({}, { CI: '1' })).toThrow(/^POOLWRIGHT_API_KEY is not set/);
+});
+
 test('chooses them before the service and the emulator, unless another service is named', () => {
   const named = { POOLWRIGHT_CDP_URL: HERE };
   const keyed = { POOLWRIGHT_API_KEY: 'key', POOLWRIGHT_BASE_URL: 'http://service' };

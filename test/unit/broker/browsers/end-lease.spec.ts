@@ -31,9 +31,12 @@ async function end(...answers: Outcome[]) {
   const asked = { request: 'r-1', entry: 'r-1', plan, slot, askedAt: new Date(clock.now()), shard: null };
   const held = heldBrowser({ browser: await acquired, ...asked });
   const ended: boolean[] = [];
+  const settled: string[] = [];
+  const ledger = memoryLedger();
+  ledger.settled = (request) => void settled.push(request);
   const ender = new BrowserEnder({
     client: service,
-    ledger: memoryLedger(),
+    ledger,
     log: quiet,
     ends: new AbortController().signal,
     serviceGone: new AbortController().signal,
@@ -43,14 +46,15 @@ async function end(...answers: Outcome[]) {
   service.script.end.push(...answers);
   ender.end(held, 'finished');
   await clock.advance(60_000);
-  return { service, held, ended };
+  return { service, held, ended, settled };
 }
 
 for (const refusal of [400, 403, 409] as const) {
   test(`when a release is refused with ${refusal}, stops the session and counts it as ended`, async () => {
-    const { service, held, ended } = await end(refusal, 'ok');
+    const { service, held, ended, settled } = await end(refusal, 'ok');
     expect(service.running).toEqual([]);
     expect(ended).toEqual([true]);
+    expect(settled).toEqual(['r-1']);
     expect(held.record).toMatchObject({ endConfirmed: true, endReason: 'finished' });
   });
 }
@@ -62,8 +66,9 @@ test('does not retry a refused release while it retries the stop', async () => {
   expect(service.releases).toBe(1);
 });
 
-test('an unconfirmed end frees no slot', async () => {
-  const { held, ended } = await end(401, 'ok');
+test('an unconfirmed end frees no slot, and stays in the ledger', async () => {
+  const { held, ended, settled } = await end(401, 'ok');
   expect(ended).toEqual([false]);
+  expect(settled).toEqual([]);
   expect(held.record.endConfirmed).toBe(false);
 });

@@ -239,6 +239,20 @@ test('a failed sweep causes a warning in the run that started it, and does not e
   expect(said).toEqual([expect.stringMatching(/^warning: .*broken/)]);
 });
 
+test('keeps a ledger until every browser in it is stopped', async ({ directory, workspace, options }) => {
+  const { sessionId } = workspace.create(null);
+  writeLedger(directory, { place: null, beatAt: minutesAgo(25).toISOString() }, sessionId);
+  const { client } = options;
+  const stop = client.stopSession.bind(client);
+  client.stopSession = async () => {
+    throw new Error('not now');
+  };
+  expect(await sweep(options)).toMatchObject({ stopped: [], failures: [expect.stringContaining(sessionId)] });
+  client.stopSession = stop;
+  expect(await sweep(options)).toMatchObject({ stopped: [{ sessionId }], failures: [] });
+  expect(readdirSync(directory)).toEqual([]);
+});
+
 test.describe('one bad file does not stop a run', () => {
   test('reports a ledger that cannot be removed, and does everything else', async ({
     directory,
