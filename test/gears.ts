@@ -76,6 +76,7 @@ export const FIRST_GEAR: Readonly<Record<string, 'all' | readonly Selection[]>> 
       why: 'local servers: reached by what the test goes to, not by foreign pages',
       tests: {
         'network/auto-exposure': ALL,
+        'network/parallel-visits': ALL,
         'network/hostile-pages': ['by itself, to another port', 'redirects there', 'foreign frame or popup'],
         'network/initiator-histories': ['one pro'],
         'network/files': ALL,
@@ -100,14 +101,14 @@ export const FIRST_GEAR: Readonly<Record<string, 'all' | readonly Selection[]>> 
     {
       why: 'contexts that are kept or swept',
       tests: {
-        'contexts/persistent-context': ['Playwright latest › keeps cookies'],
+        'contexts/persistent-context': ['Playwright latest › keeps cookies', 'Playwright latest › deletes cookies'],
         'contexts/foreign-targets': ALL,
       },
     },
     {
       why: 'bytes, pictures and Puppeteer',
       tests: {
-        'metering/meter': ['service’s own figure', 'documents, assets'],
+        'metering/meter': ['service’s own figure', 'each request once'],
         'screencast/puppeteer': ALL,
         'puppeteer/connected': ALL,
       },
