@@ -18,9 +18,9 @@ function codeOf(name: PageCode): string {
   return code;
 }
 
-/** A script that calls an entry's export with values that JSON can represent. It evaluates to the return value. */
-export function pageScript(name: PageCode, exported: string, value: unknown): string {
-  return `(() => {${codeOf(name)}return page.${exported}(${JSON.stringify(value)});})()`;
+/** A script that calls an entry's export, with a value that JSON can represent. It evaluates to the return value. */
+export function pageScript(name: PageCode, exported: string, value?: unknown): string {
+  return `(() => {${codeOf(name)}return page.${exported}(${JSON.stringify(value) ?? ''});})()`;
 }
 
 /**

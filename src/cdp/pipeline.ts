@@ -40,7 +40,7 @@ export interface InterceptorOptions extends NetworkOptions {
   health?: BrowserHealth;
   /** Takes pictures of pages, while there is a receiver. */
   screencast?: Screencast | undefined;
-  /** Called with a description of each part of an upload that does not reach the browser unchanged. */
+  /** Called with the reason and the paths of each upload that fails. */
   onIncompleteUpload?: (text: string) => void;
   /** Hides round trips to a distant browser. */
   ahead?: boolean;
@@ -85,7 +85,7 @@ export async function interceptorsFor(options: InterceptorOptions): Promise<Inte
   if (network) list.push(network.create);
   // After the network proxy, which would treat the helper page that fetches files as one of the client's pages.
   list.push((transport) => new Downloads(transport, downloads));
-  // After downloads: it uses downloads to write directories to the browser's disk, and those must stay there.
+  // Anywhere: it only carries out one command of the client, with commands that no other interceptor needs to see.
   list.push((transport) => new Uploads(transport, options.onIncompleteUpload));
   // After downloads, which delays events. Before hidden targets, which do not count.
   for (const create of optional.flatMap(({ onArrival }) => onArrival?.(surroundings) ?? [])) list.push(create);

@@ -61,7 +61,7 @@ const watcherPictures = v.array(v.object({ ...pictureParams.entries, number }));
 export const WATCHED_CALLS = {
   /** Sets all tests that run on this connection. */
   running: { roles: ['worker', 'control'], params: runningParams, result: nothing },
-  /** A picture of a page. Responds when the watchers have shown it. */
+  /** A picture of a page. Responds when a watcher has shown it. */
   picture: { roles: ['worker'], params: pictureParams, result: nothing },
   pageClosed: { roles: ['worker'], params: v.object({ slot, target: v.string() }), result: nothing },
   /** A test waits. Responds when a watcher has released the slot, or after `endHold`. One hold at a time. */

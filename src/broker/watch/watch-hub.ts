@@ -19,7 +19,7 @@ type Orders = Omit<WatchOrders, 'number'>;
 
 /** How often the state is compared while somebody watches, in ms: as soon as this, they see what changed. */
 const TICK_MS = 500;
-/** How long a watcher may take to show a picture, in ms: the worker goes on without it then. */
+/** How long the watchers may take to show a picture, in ms: the worker goes on without them then. */
 const SHOWN_MS = 10_000;
 
 /**
@@ -112,7 +112,10 @@ export class WatchHub {
     if (this.#running.delete(connection)) this.#update();
   }
 
-  /** Resolves when the watchers that want the picture have shown it. */
+  /**
+   * Resolves when one of the watchers that want the picture has shown it: each other gets the newest one as soon as it is
+   * ready.
+   */
   async picture(picture: PictureParams): Promise<void> {
     const { slot, target, bytes } = picture;
     this.#pictureBytes += bytes;
@@ -124,7 +127,7 @@ export class WatchHub {
     this.#pages.set(slot, pages.set(target, shown));
     const stop = new AbortController();
     await Promise.race([
-      Promise.all(receivers.map((watcher) => watcher.offer(shown))),
+      ...receivers.map((watcher) => watcher.offer(shown)),
       pause(SHOWN_MS, stop.signal, this.#clock).catch(() => undefined),
     ]);
     stop.abort();
@@ -132,6 +135,7 @@ export class WatchHub {
 
   pageClosed(slot: number, target: string): void {
     this.#pages.get(slot)?.delete(target);
+    for (const watcher of this.#watchers) watcher.pageClosed(slot, target);
   }
 
   /** Resolves when the hold is over. @param signal ends it */

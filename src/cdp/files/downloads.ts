@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join, parse, posix } from 'node:path';
 import type { Protocol } from 'devtools-protocol';
@@ -9,7 +9,6 @@ import type { Interceptor, InterceptorTransport } from '../transport/interceptor
 import { HelperPage } from './helper-page.ts';
 import { type DownloadBody, type LocalDownloads, writeBody } from './local-downloads.ts';
 import { fetchRemoteFile } from './remote-file.ts';
-import { removeLocalFiles } from './remove-local-files.ts';
 
 /** What a client has configured: the directory on this machine, and whether it gets download events. */
 interface Wanted {
@@ -201,7 +200,7 @@ export class Downloads implements Interceptor {
     try {
       let size = reportedSize;
       if (body) size = await writeBody(body, unfinished);
-      else await fetchRemoteFile(this.#transport, (await this.#page.open()).sessionId, remote, unfinished);
+      else await fetchRemoteFile(this.#transport, await this.#page.open(), remote, unfinished);
       // The body of a cancelled download may look complete.
       if (download.isCancelled) throw new Error('cancelled');
       const filePath = byGuid ? join(directory, guid) : freeName(directory, name);
@@ -230,5 +229,14 @@ function freeName(directory: string, name: string): string {
   for (let count = 0; ; count += 1) {
     const candidate = join(directory, count === 0 ? name : `${stem} (${count})${ext}`);
     if (!existsSync(candidate)) return candidate;
+  }
+}
+
+/** Removes the files that a browser on this machine (an emulated one) has left on this disk. */
+function removeLocalFiles(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // They belong to another user's browser, and are not ours to remove.
   }
 }

@@ -5,16 +5,10 @@ const createdContext = v.looseObject({ browserContextId: v.string() });
 const createdTarget = v.looseObject({ targetId: v.string() });
 const attached = v.looseObject({ sessionId: v.string() });
 
-/** Where commands for it go. */
-interface OpenPage {
-  sessionId: string;
-  browserContextId: string;
-}
-
 /** An empty page for our own use, in a separate context, which ends with the connection. The client does not see it. */
 export class HelperPage {
   readonly #transport: InterceptorTransport;
-  #opened: Promise<OpenPage> | undefined;
+  #opened: Promise<string> | undefined;
   /** Once it is open. */
   #sessionId: string | undefined;
 
@@ -22,8 +16,11 @@ export class HelperPage {
     this.#transport = transport;
   }
 
-  /** Opens the page on the first call, and another one if that has crashed or ended. @throws PoolwrightError */
-  open(): Promise<OpenPage> {
+  /**
+   * Opens the page on the first call, and another one if that has crashed or ended. Returns the ID of a session on it.
+   * @throws PoolwrightError
+   */
+  open(): Promise<string> {
     const isGone = this.#transport.model.session(this.#sessionId)?.target.isCrashed ?? true;
     if (this.#sessionId !== undefined && isGone) {
       this.#sessionId = undefined;
@@ -37,7 +34,7 @@ export class HelperPage {
     return this.#opened;
   }
 
-  async #open(): Promise<OpenPage> {
+  async #open(): Promise<string> {
     const { model, view } = this.#transport;
     const context = await this.#transport.call('Target.createBrowserContext', { disposeOnDetach: true });
     const { browserContextId } = v.parse(createdContext, context);
@@ -49,7 +46,7 @@ export class HelperPage {
     const sessionId = session?.id ?? (await this.#attach(targetId));
     await this.#transport.call('Runtime.runIfWaitingForDebugger', {}, sessionId);
     this.#sessionId = sessionId;
-    return { sessionId, browserContextId };
+    return sessionId;
   }
 
   async #attach(targetId: string): Promise<string> {

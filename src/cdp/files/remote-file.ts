@@ -32,7 +32,7 @@ export async function fetchRemoteFile(
   { path, size }: RemoteFile,
   target: string,
 ): Promise<void> {
-  const input = await RemoteObject.create(commands, sessionId, 'newInput', { webkitdirectory: false });
+  const input = await RemoteObject.createInput(commands, sessionId);
   try {
     await commands.call('DOM.setFileInputFiles', { objectId: input.objectId, files: [path] }, sessionId);
     const found = await input.call('sizeOf');

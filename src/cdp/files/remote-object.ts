@@ -26,14 +26,9 @@ export class RemoteObject {
     this.objectId = objectId;
   }
 
-  /** Creates one in a page. */
-  static async create(
-    commands: BrowserCommands,
-    sessionId: string,
-    name: 'newList' | 'newInput',
-    value: object,
-  ): Promise<RemoteObject> {
-    const expression = pageScript(CODE, name, value);
+  /** Creates an input for a file in a page. */
+  static async createInput(commands: BrowserCommands, sessionId: string): Promise<RemoteObject> {
+    const expression = pageScript(CODE, 'newInput');
     const { result } = v.parse(evaluated, await commands.call('Runtime.evaluate', { expression }, sessionId));
     return new RemoteObject(commands, sessionId, result.objectId);
   }

@@ -38,8 +38,8 @@ export class ClientView {
   /** Targets whose next session is for our own commands. */
   readonly #claimed = new Set<string>();
   readonly #rules: TargetRule[] = [];
-  /** The next session on the browser itself is for our own commands. */
-  #claimsBrowser = false;
+  /** Commands that open or end a session on the browser and have no response yet, in order, by ID. */
+  readonly #browserSessions = new Map<number, { isOurs: boolean; isAnnounced: boolean }>();
   readonly #whenShown: ((session: Session) => void)[] = [];
   readonly #whenDelivered: (() => void)[] = [];
   /** Receive the events of our sessions, by session ID. */
@@ -78,11 +78,17 @@ export class ClientView {
   }
 
   /**
-   * Marks the next session on the browser itself as ours, and the sessions on pages that it opens. Other sessions on
-   * these pages are not affected.
+   * Takes each command as it is sent. A session on the browser that we open is ours, and so are the sessions that it
+   * opens. Other sessions on the same pages are not affected.
+   * @param isOurs whether the client has not sent it
    */
-  claimBrowserSession(): void {
-    this.#claimsBrowser = true;
+  sent({ id, method, params, sessionId: over }: CdpMessage, isOurs: boolean): void {
+    if (id === undefined || over !== undefined) return;
+    const { sessionId } = fieldsOf<Protocol.Target.DetachFromTargetRequest>(params);
+    const isEnd = method === 'Target.detachFromTarget' && this.#model.session(sessionId)?.target.type === 'browser';
+    if (isEnd || method === 'Target.attachToBrowserTarget') {
+      this.#browserSessions.set(id, { isOurs, isAnnounced: isEnd });
+    }
   }
 
   /** Sets the listener for the events of one of our sessions. */
@@ -139,7 +145,10 @@ export class ClientView {
   }
 
   #isOurs({ id, method, params, sessionId }: CdpMessage): boolean {
-    if (id !== undefined) return false;
+    if (id !== undefined) {
+      this.#browserSessions.delete(id);
+      return false;
+    }
     if (sessionId !== undefined) return this.#model.session(sessionId)?.veil?.state === 'ours';
     if (!method?.startsWith('Target.')) return false;
     const fields = fieldsOf<Protocol.Target.AttachedToTargetEvent & Protocol.Target.TargetDestroyedEvent>(params);
@@ -147,6 +156,8 @@ export class ClientView {
     if (session) return session.veil?.state === 'ours';
     const info = fieldsOf<Protocol.Target.TargetInfo>(fields.targetInfo);
     const { targetId = fields.targetId, browserContextId: contextId } = info;
+    // Clients that list targets, as Puppeteer does, learn whether the browser itself has a session.
+    if (method === 'Target.targetInfoChanged' && info.type === 'browser' && this.#changesBrowser()) return true;
     if (method === 'Target.targetDestroyed') return this.#targets.delete(String(targetId));
     const veil = this.#contexts.get(String(contextId));
     const isHidden = !veil && method === 'Target.targetCreated' && this.#isRuledOut(announced(info));
@@ -203,8 +214,7 @@ export class ClientView {
 
   #judge(session: Session): void {
     const { target, parent } = session;
-    if (this.#claimsBrowser && target.type === 'browser' && !parent) {
-      this.#claimsBrowser = false;
+    if (target.type === 'browser' && !parent && this.#isNextOurs()) {
       session.veil = OURS_WITH_PAGES;
       return;
     }
@@ -217,13 +227,25 @@ export class ClientView {
     if (!parent) this.#targets.add(target.id);
   }
 
+  /** Whether the session on the browser that is announced now is ours: they come in the order of the commands. */
+  #isNextOurs(): boolean {
+    const next = [...this.#browserSessions.values()].find(({ isAnnounced }) => !isAnnounced);
+    if (next) next.isAnnounced = true;
+    return next?.isOurs ?? false;
+  }
+
+  /** Whether one of our sessions on the browser begins or ends. */
+  #changesBrowser(): boolean {
+    return [...this.#browserSessions.values()].some(({ isOurs }) => isOurs);
+  }
+
   #veilOf(session: Session): Veil | undefined {
     const { target, parent } = session;
     let veil = parent?.veil ?? this.#contexts.get(target.contextId ?? '');
     if (!veil && !parent && this.#isRuledOut(target)) veil = OURS;
     // Only one page is held back: the client itself has opened any other page in that context.
     if (veil?.state === 'held' && target.type === 'page' && this.#hasOtherPage(session)) return undefined;
-    if (veil?.state === 'ours' && !(veil.keepsPages && target.type === 'page')) this.#ends.letGo(session);
+    if (veil?.state === 'ours' && !(veil.keepsPages && /^(page|browser)$/.test(target.type))) this.#ends.letGo(session);
     return veil;
   }
 

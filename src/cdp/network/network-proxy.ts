@@ -87,7 +87,7 @@ export class NetworkProxy implements Interceptor {
     this.#targets = targets;
     this.#withClient = new SessionMap(transport.model);
     this.#cookies = new RequestCookies(transport);
-    this.#unattended = new UnattendedRequests(transport, targets);
+    this.#unattended = new UnattendedRequests(transport, targets, (message) => void this.#proxyUnattended(message));
     this.#binding = binding;
     this.#implied = new ImpliedHeaders(transport);
     const implied = this.#implied;
@@ -237,11 +237,11 @@ export class NetworkProxy implements Interceptor {
     return null;
   }
 
-  /** A request that only the browser's root session has paused. Never rejects. */
+  /** A request that only a session on the browser has paused. Never rejects. */
   async #proxyUnattended(message: CdpMessage): Promise<void> {
     const { requestId = '' } = fieldsOf<Protocol.Fetch.RequestPausedEvent>(message.params);
     const paused = await this.#unattended.of(message);
-    if (!paused) this.#transport.post('Fetch.continueRequest', { requestId: String(requestId) });
+    if (!paused) this.#transport.post('Fetch.continueRequest', { requestId: String(requestId) }, message.sessionId);
     else if (!this.#requests.handOver(paused)) await this.#proxy(paused, { requestId: paused.requestId }, false);
   }
 

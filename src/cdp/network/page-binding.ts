@@ -63,7 +63,7 @@ export class PageBinding {
       this.#transport.post('Page.enable', {}, id);
     }
     if (!target.scripts.install) this.#transport.post('Runtime.addBinding', { name: this.#name }, id);
-    return this.#put(target, 'install', this.#script(candidates), isNew);
+    return this.#put(target, 'install', this.#script(candidates), { isNow: isNew, isNew });
   }
 
   /**
@@ -77,7 +77,7 @@ export class PageBinding {
     const reach = JSON.stringify({ op: 'reach', hostExpressions: hosts });
     const source = `globalThis[Symbol.for(${JSON.stringify(this.#mailbox)})]?.(${reach})`;
     // Open documents reach the new hosts, too.
-    await Promise.all([installed, this.#put(target, 'reach', source, true)]);
+    await Promise.all([installed, this.#put(target, 'reach', source, { isNow: true, isNew })]);
   }
 
   /** Runs our script in a worker that waits for the debugger. */
@@ -98,12 +98,20 @@ export class PageBinding {
   }
 
   /** Adds a script for new documents in place of the one with the same purpose. Never rejects. */
-  async #put({ session, scripts }: ProxiedTarget, purpose: ScriptPurpose, source: string, isNow: boolean) {
+  async #put(
+    { session, scripts, isHeld }: ProxiedTarget,
+    purpose: ScriptPurpose,
+    source: string,
+    { isNow, isNew }: { isNow: boolean; isNew: boolean },
+  ) {
     const before = scripts[purpose];
-    if (before?.source === source) return void (await before.added);
+    if (before?.source === source) {
+      if (!before.isFirst) await before.added;
+      return;
+    }
     const params = { source, ...(isNow && { runImmediately: true }) };
     const added = this.#transport.call('Page.addScriptToEvaluateOnNewDocument', params, session.id).catch(() => null);
-    scripts[purpose] = { source, added };
+    scripts[purpose] = { source, added, isFirst: isNew && isHeld };
     const { identifier } = fieldsOf<ScriptAdded>(await before?.added);
     // The older script would run first.
     if (typeof identifier === 'string') {

@@ -1,11 +1,19 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { BrowserModel } from '../model/browser-model.ts';
-import type { Session } from '../model/session.ts';
+import type { Session, Target } from '../model/session.ts';
 import { emulatedConditions, type NetworkConditions } from './network-conditions.ts';
 
 /** Our script in documents, or what it reaches. */
 export type ScriptPurpose = 'install' | 'reach';
+
+interface InstalledScript {
+  source: string;
+  /** The browser's response. A page without an opener responds only when its first document is there. */
+  added: Promise<unknown>;
+  /** Sent before the target's first document was requested, which runs it for certain. */
+  isFirst: boolean;
+}
 
 /** A target that makes requests, with the client's settings for them. */
 export interface ProxiedTarget {
@@ -27,8 +35,10 @@ export interface ProxiedTarget {
   extraHeaders: Record<string, string>;
   /** The languages that the client emulates, as in `Accept-Language`; undefined for the browser's own. */
   languages: string | undefined;
+  /** It waits for the debugger when the browser announces it. */
+  readonly isHeld: boolean;
   /** The scripts that we install in its documents, from the next one on, and the browser's responses to that. */
-  readonly scripts: Partial<Record<ScriptPurpose, { source: string; added: Promise<unknown> }>>;
+  readonly scripts: Partial<Record<ScriptPurpose, InstalledScript>>;
   /** The client has detached; the session is kept for the target's requests. */
   isKept: boolean;
 }
@@ -76,9 +86,12 @@ export class ProxiedTargets {
 
   /** The target of a session that the client or a test has opened. */
   of(sessionId: string | undefined): ProxiedTarget | undefined {
-    const { sessions = [] } = this.#model.session(sessionId)?.target ?? {};
-    for (const session of sessions) if (session.isClients) return this.#targets.get(session);
-    return undefined;
+    return this.#of(this.#model.session(sessionId)?.target);
+  }
+
+  /** @param id of a page, or of its main frame */
+  ofPage(id: string): ProxiedTarget | undefined {
+    return this.#of(this.#model.target(id));
   }
 
   in(contextId: string | undefined): ProxiedTarget[] {
@@ -88,9 +101,9 @@ export class ProxiedTargets {
   /** Takes messages from the browser. */
   observe({ method, params }: CdpMessage): void {
     if (method !== 'Target.attachedToTarget') return;
-    const { sessionId, targetInfo } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
+    const { sessionId, targetInfo, waitingForDebugger } = fieldsOf<Protocol.Target.AttachedToTargetEvent>(params);
     const session = this.#model.session(sessionId);
-    const met = session && this.#meet(session);
+    const met = session && this.#meet(session, waitingForDebugger === true);
     if (met) this.#begin(met, String(fieldsOf<Protocol.Target.TargetInfo>(targetInfo).url));
   }
 
@@ -112,6 +125,11 @@ export class ProxiedTargets {
     if (target) this.#apply(target, command);
   }
 
+  #of(target: Target | undefined): ProxiedTarget | undefined {
+    for (const session of target?.sessions ?? []) if (session.isClients) return this.#targets.get(session);
+    return undefined;
+  }
+
   #apply(target: ProxiedTarget, command: CdpMessage): void {
     const { method, params } = command;
     if (method === 'Network.setExtraHTTPHeaders') {
@@ -130,7 +148,7 @@ export class ProxiedTargets {
     }
   }
 
-  #meet(session: Session): ProxiedTarget | undefined {
+  #meet(session: Session, isHeld: boolean): ProxiedTarget | undefined {
     const { target, parent } = session;
     if (!session.isClients || !TYPES.test(target.type)) return undefined;
     // Settings that the client makes on a page apply to its frames and workers before it sets their own.
@@ -146,6 +164,7 @@ export class ProxiedTargets {
       ignoreHTTPSErrors: inherited?.ignoreHTTPSErrors ?? this.#ignoresHTTPSErrors,
       conditions: inherited?.conditions ? { ...inherited.conditions, by: session.id } : null,
       cacheDisabled: false,
+      isHeld,
       scripts: {},
       isKept: false,
     };

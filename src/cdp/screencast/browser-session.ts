@@ -1,8 +1,5 @@
-import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
-import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
-import type { BrowserOpenings } from './browser-openings.ts';
 
 const attached = v.looseObject({ sessionId: v.string() });
 
@@ -12,24 +9,10 @@ const attached = v.looseObject({ sessionId: v.string() });
  */
 export class BrowserSession {
   readonly #transport: InterceptorTransport;
-  readonly #openings: BrowserOpenings;
   #opened: Promise<string> | undefined;
-  /** The times that it is being opened or closed. */
-  #changes = 0;
 
-  constructor(transport: InterceptorTransport, openings: BrowserOpenings) {
+  constructor(transport: InterceptorTransport) {
     this.#transport = transport;
-    this.#openings = openings;
-  }
-
-  /**
-   * Whether an event only reports that this session begins or ends: clients that list targets, as Puppeteer does, learn
-   * whether the browser itself has a session.
-   */
-  isOwnChange({ method, params }: CdpMessage): boolean {
-    if (this.#changes === 0 || method !== 'Target.targetInfoChanged') return false;
-    const { targetInfo } = fieldsOf<Protocol.Target.TargetInfoChangedEvent>(params);
-    return fieldsOf<Protocol.Target.TargetInfo>(targetInfo).type === 'browser';
   }
 
   /** Opens a session on a page, and returns its ID. @throws PoolwrightError when the page is gone */
@@ -50,7 +33,7 @@ export class BrowserSession {
     this.#opened = undefined;
     const sessionId = await opened?.catch(() => undefined);
     if (sessionId === undefined) return;
-    await this.#change(this.#transport.call('Target.detachFromTarget', { sessionId })).catch(() => undefined);
+    await this.#transport.call('Target.detachFromTarget', { sessionId }).catch(() => undefined);
   }
 
   /** Opens it on the first call. */
@@ -65,18 +48,6 @@ export class BrowserSession {
   }
 
   async #start(): Promise<string> {
-    // The browser announces sessions in the order of the commands: the next one must be ours.
-    await this.#openings.over();
-    this.#transport.view.claimBrowserSession();
-    return v.parse(attached, await this.#change(this.#transport.call('Target.attachToBrowserTarget'))).sessionId;
-  }
-
-  async #change<Result>(command: Promise<Result>): Promise<Result> {
-    this.#changes += 1;
-    try {
-      return await command;
-    } finally {
-      this.#changes -= 1;
-    }
+    return v.parse(attached, await this.#transport.call('Target.attachToBrowserTarget')).sessionId;
   }
 }

@@ -2,7 +2,6 @@ import type { PageInput, PageSize } from '../../common/page/page-input.ts';
 import type { CdpMessage } from '../message.ts';
 import type { Session, Target } from '../model/session.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
-import type { BrowserOpenings } from './browser-openings.ts';
 import { BrowserSession } from './browser-session.ts';
 import { ControlledPage } from './controlled-page.ts';
 import { FilmedPage } from './filmed-page.ts';
@@ -22,23 +21,21 @@ export class FilmedPages implements ScreencastListener {
   readonly #sizes = new WeakMap<Target, PageSize>();
   readonly #controls = new Set<ControlledPages>();
 
-  constructor(transport: InterceptorTransport, screencast: Screencast, openings: BrowserOpenings) {
+  constructor(transport: InterceptorTransport, screencast: Screencast) {
     this.#transport = transport;
     this.#screencast = screencast;
-    this.#browser = new BrowserSession(transport, openings);
+    this.#browser = new BrowserSession(transport);
     transport.view.onShown(({ target }) => {
       for (const receiver of screencast.receivers) this.#film(target, receiver, true);
     });
     transport.model.onSessionEnd((session) => this.#onSessionEnd(session));
   }
 
-  /** Takes an event before the client does. Returns whether it is a consequence of the pictures alone. */
-  takes(message: CdpMessage): boolean {
-    if (message.method === 'Page.loadEventFired') {
-      const target = this.#transport.model.session(message.sessionId)?.target;
-      for (const page of (target && this.#pages.get(target)?.values()) ?? []) page.loaded();
-    }
-    return this.#browser.isOwnChange(message);
+  /** Takes an event before the client does. */
+  observe({ method, sessionId }: CdpMessage): void {
+    if (method !== 'Page.loadEventFired') return;
+    const target = this.#transport.model.session(sessionId)?.target;
+    for (const page of (target && this.#pages.get(target)?.values()) ?? []) page.loaded();
   }
 
   started(receiver: PictureReceiver): void {

@@ -1,6 +1,5 @@
 import type { CdpMessage } from '../message.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import { BrowserOpenings } from './browser-openings.ts';
 import type { FilmedPages } from './filmed-pages.ts';
 import type { Screencast } from './screencast.ts';
 
@@ -8,7 +7,6 @@ import type { Screencast } from './screencast.ts';
 export class Filming implements Interceptor {
   readonly #transport: InterceptorTransport;
   readonly #screencast: Screencast;
-  readonly #openings = new BrowserOpenings();
   #pages: FilmedPages | null;
   #hasEnded = false;
 
@@ -27,14 +25,9 @@ export class Filming implements Interceptor {
     });
   }
 
-  onCommand(command: CdpMessage): CdpMessage {
-    this.#openings.observeCommand(command);
-    return command;
-  }
-
-  onMessage(message: CdpMessage): CdpMessage | null {
-    this.#openings.observe(message);
-    return this.#pages?.takes(message) ? null : message;
+  onMessage(message: CdpMessage): CdpMessage {
+    this.#pages?.observe(message);
+    return message;
   }
 
   end(): void {
@@ -43,7 +36,7 @@ export class Filming implements Interceptor {
   }
 
   #make(Loaded: typeof FilmedPages): FilmedPages {
-    return new Loaded(this.#transport, this.#screencast, this.#openings);
+    return new Loaded(this.#transport, this.#screencast);
   }
 }
 

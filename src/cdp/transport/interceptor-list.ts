@@ -4,7 +4,7 @@ import { BrowserModel } from '../model/browser-model.ts';
 import { ClientView } from '../model/client-view.ts';
 import type { BrowserCommands, Interceptor, InterceptorFactory, InterceptorTransport } from './interceptor.ts';
 import { OwedResponses } from './owed-responses.ts';
-import { OwnCommands } from './own-commands.ts';
+import { isOwnId, OwnCommands } from './own-commands.ts';
 
 /** Where messages go after they have passed all interceptors. */
 export interface Ends {
@@ -111,6 +111,7 @@ export class InterceptorList {
 
   #send(command: CdpMessage): void {
     this.#owed.sent(command);
+    this.#view.sent(command, isOwnId(command.id));
     this.#ends.toBrowser(command);
   }
 

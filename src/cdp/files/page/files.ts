@@ -1,65 +1,60 @@
 // Functions that `RemoteObject` runs in a page, with its object as their first argument. The browser stores blobs
 // outside the page's heap.
 
-/** A list of files, or of a file's pieces. */
+/** A list for pieces of files. */
 export const newList = (_of: unknown): unknown[] => [];
 
-export function addPiece(pieces: Blob[], base64: string): void {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < bytes.length; at += 1) bytes[at] = text.charCodeAt(at);
-  pieces.push(new Blob([bytes]));
+/** Adds pieces to their files, each by the file's position. */
+export function addPieces(files: Blob[][], pieces: [number, string][]): void {
+  for (const [at, base64] of pieces) {
+    const text = atob(base64);
+    const bytes = new Uint8Array(text.length);
+    for (let index = 0; index < bytes.length; index += 1) bytes[index] = text.charCodeAt(index);
+    files[at] ??= [];
+    files[at].push(new Blob([bytes]));
+  }
 }
 
-export function addFile(files: File[], pieces: Blob[], name: string, options: FilePropertyBag): void {
-  files.push(new File(pieces, name, options));
-}
-
-/** As if a user had chosen them. */
-export function choose(input: HTMLInputElement, files: File[]): void {
+export function choose(input: HTMLInputElement, pieces: Blob[][], files: ({ name: string } & FilePropertyBag)[]): void {
   const transfer = new DataTransfer();
-  for (const file of files) transfer.items.add(file);
+  files.forEach(({ name, ...options }, at) => {
+    transfer.items.add(new File(pieces[at] ?? [], name, options));
+  });
   input.files = transfer.files;
+}
+
+/**
+ * Gives files of a directory the properties that the browser would give them. Until then, a file's name is its path in
+ * the directory: forms send that, and so does a local browser.
+ */
+export function nameFiles(input: HTMLInputElement, names: string[]): void {
+  for (const [at, file] of filesOf(input).entries()) {
+    Object.defineProperty(file, 'webkitRelativePath', { value: file.name, configurable: true });
+    Object.defineProperty(file, 'name', { value: names[at], configurable: true });
+  }
+}
+
+/** As if a user had chosen the files. */
+export function report(input: HTMLInputElement): void {
   input.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
   input.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
-/** With a type that has no extension: Chromium would append one to names without. */
-export function urls(files: File[]): string[] {
-  return files.map((file) => URL.createObjectURL(new Blob([file], { type: 'application/octet-stream' })));
-}
-
-export function download(files: File[], from: string[]): void {
-  const frame = document.body.appendChild(document.createElement('iframe'));
-  files.forEach((file, index) => {
-    const link = (frame.contentDocument as Document).createElement('a');
-    link.href = from[index] as string;
-    link.download = file.name;
-    link.click();
-  });
-}
-
-export function letGo(_files: File[], from: string[]): void {
-  for (const url of from) URL.revokeObjectURL(url);
-  document.querySelector('iframe')?.remove();
-}
-
 type WaitingInput = HTMLInputElement & { chosen: Promise<unknown> };
 
-/** An input for a file or a directory. */
-export function newInput({ webkitdirectory }: { webkitdirectory: boolean }): HTMLInputElement {
-  const input = Object.assign(document.createElement('input'), { type: 'file', webkitdirectory }) as WaitingInput;
+/** An input for files. */
+export function newInput(): HTMLInputElement {
+  const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true }) as WaitingInput;
   input.chosen = new Promise((resolve) => {
-    input.oncancel = resolve;
     input.onchange = resolve;
   });
   return input;
 }
 
-/** Paths of the files in the directory that was set on an input. */
-export async function chosen(input: WaitingInput): Promise<string[]> {
+/** The types of the files that are being set on an input. */
+export async function types(input: WaitingInput): Promise<string[]> {
   await input.chosen;
-  return filesOf(input).map((file) => file.webkitRelativePath);
+  return filesOf(input).map(({ type }) => type);
 }
 
 /** In bytes. */

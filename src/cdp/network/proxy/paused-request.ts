@@ -13,7 +13,7 @@ import { binaryHeaders, wireText } from './headers/header-bytes.ts';
 export interface PausedRequest {
   /** The target that it belongs to; its session may have ended. */
   target: ProxiedTarget;
-  /** The session that paused it: the target's, or the browser's root session (undefined). */
+  /** The session that paused it: the target's, or one on the browser, which is undefined for the root session. */
   sessionId: string | undefined;
   /** Its ID in the Fetch domain. */
   requestId: string;

@@ -255,7 +255,7 @@ export class ProxiedRequests {
       headers.authorization = own;
       last = await outcome();
     }
-    const isClients = target.clientIntercepts && paused.sessionId !== undefined;
+    const isClients = target.clientIntercepts && paused.sessionId === target.session.id;
     for (let tries = 0; tries < MAX_CREDENTIALS && isClients; tries += 1) {
       const given = await this.#credentials.ask(paused, last, proxy);
       if (given === null) break;

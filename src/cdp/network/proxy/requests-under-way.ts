@@ -87,8 +87,8 @@ export class RequestsUnderWay {
   }
 }
 
-function idOf({ networkId, requestId }: PausedRequest): string {
-  return networkId ?? requestId;
+function idOf({ networkId, requestId, sessionId }: PausedRequest): string {
+  return networkId ?? `${sessionId} ${requestId}`;
 }
 
 /** Interval of the checks, in ms. */

@@ -82,7 +82,7 @@ test('tells workers what watchers want, and nothing while nobody watches', async
   expect(last).toMatchObject({ isWatched: false, pictures: null });
 });
 
-test('passes a picture on, and lets the next one come when every watcher has shown it', async ({ broker, watch }) => {
+test('passes a picture on, and lets the next one come when a watcher has shown it', async ({ broker, watch }) => {
   const worker = watched(await broker.connect());
   await worker.picture(PICTURE); // nobody wants it
   const [one, two] = [await watch(), await watch()];
@@ -90,23 +90,50 @@ test('passes a picture on, and lets the next one come when every watcher has sho
   const shown = worker.picture(PICTURE);
   const [picture] = await one.pictures();
   expect(picture).toMatchObject({ ...PICTURE, url: 'http://x/?token=***' });
-  await one.shown({ number: picture?.number ?? 0 });
   expect(await settles(shown)).toBe(false);
-  // Somebody who leaves does not hold it up.
-  two.close();
+  await one.shown({ number: picture?.number ?? 0 });
   await shown;
+  two.close();
 
   // Somebody who comes later gets the last picture: a page that does not change has no further one.
   const late = await watch();
   await late.demand({ slots: [{ slot: 0, size: 'small' }] });
   expect(await late.pictures()).toMatchObject([{ target: 'T' }]);
+  const left = late.closed;
   late.close();
+  expect(await settles(left)).toBe(true);
 
-  // Somebody who never shows it holds it up for ten seconds.
+  // If no watcher shows it, the next one comes after ten seconds.
   const slow = worker.picture(PICTURE);
   await one.pictures();
   expect(await settles(slow)).toBe(false);
   await broker.until(slow);
+});
+
+test('a suspended watcher slows no other, and gets the newest picture of each open page later', async ({
+  broker,
+  watch,
+}) => {
+  const worker = watched(await broker.connect());
+  const [fast, suspended] = [await watch(), await watch()];
+  for (const each of [fast, suspended]) await each.demand({ slots: [{ slot: 0, size: 'large' }] });
+  for (let at = 1; at <= 30; at += 1) {
+    // Every third one is of another page, which is closed.
+    const target = at % 3 === 0 ? `closed ${at}` : 'T';
+    const shown = worker.picture({ ...PICTURE, at, target });
+    const [picture] = await fast.pictures();
+    expect(picture).toMatchObject({ at, target });
+    await fast.shown({ number: picture?.number ?? 0 });
+    await shown;
+    if (target !== 'T') await worker.pageClosed({ slot: 0, target });
+  }
+  const [first, ...others] = await suspended.pictures();
+  expect([first?.at, others]).toEqual([1, []]);
+  await suspended.shown({ number: first?.number ?? 0 });
+  const [newest, ...more] = await suspended.pictures();
+  expect([newest?.at, more]).toEqual([29, []]);
+  await suspended.shown({ number: newest?.number ?? 0 });
+  expect(await settles(suspended.pictures())).toBe(false);
 });
 
 test('shows slots, running tests, pages and holds, without the secrets of the run', async ({ broker, hub, watch }) => {
