@@ -47,12 +47,7 @@ test('a worker loads no zod before its tests', () => {
 });
 
 /** The list of them, and what learns of their wish for pictures. */
-const BEFORE_FEATURES = [
-  'cdp/screencast/browser-openings.ts',
-  'cdp/screencast/filming.ts',
-  'cdp/screencast/screencast.ts',
-  'features/list.ts',
-];
+const BEFORE_FEATURES = ['cdp/screencast/filming.ts', 'cdp/screencast/screencast.ts', 'features/list.ts'];
 const OF_FEATURES = /^(?:watch|features|broker\/watch|cdp\/screencast)\//;
 
 test('a worker loads nothing of its features before it has a browser', () => {
