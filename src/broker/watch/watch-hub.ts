@@ -113,8 +113,8 @@ export class WatchHub {
   }
 
   /**
-   * Resolves when one of the watchers that want the picture has shown it. Each other one gets the newest picture when it
-   * is ready.
+   * Resolves when one of the watchers that want the picture has shown it. Each other one gets the newest picture as
+   * soon as it is ready.
    */
   async picture(picture: PictureParams): Promise<void> {
     const { slot, target, bytes } = picture;
