@@ -163,13 +163,15 @@ export class Chart {
     const end = Math.max(start + took, had);
     const look = lookOf(test, this.#data);
     const address = this.#addressOf(test);
-    const bar = this.#bar(address === null ? 'button' : 'a', `item test ${look}`, Math.max(start, had), end);
+    const kind = `item test ${look}${retry > 0 ? ' retry' : ''}`;
+    const bar = this.#bar(address === null ? 'button' : 'a', kind, Math.max(start, had), end);
     if (bar instanceof HTMLAnchorElement) bar.href = address ?? '';
     else bar.setAttribute('type', 'button');
     bar.setAttribute('aria-label', `${title}: ${resultOf(test, this.#data)}${retry > 0 ? `, retry ${retry}` : ''}`);
     const width = ((end - Math.max(start, had)) / this.#data.length) * this.#trackWidth;
     const { mark } = LOOKS[look];
     if (width >= MARK_WIDTH && mark !== '') bar.append(element('b', {}, mark));
+    if (width >= TITLE_WIDTH && retry > 0) bar.append(element('b', {}, `retry ${retry}`));
     if (width >= TITLE_WIDTH) bar.append(title.split(' › ').at(-1) ?? title);
     this.#details.set(bar, () => testDetails(test, this.#data));
     this.#bars.set(test, bar);

@@ -34,6 +34,24 @@ export function resultOf(test: TimelineTest, data: TimelineData): string {
   return asExpected ? 'failed, as expected' : LOOKS[look].word;
 }
 
+/** How the tests of the run ended, each by its last try, as text. */
+export function tallyOf(data: TimelineData): string {
+  const last = new Map<string, TimelineTest>();
+  for (const test of data.tests) {
+    const [, , , , , retry, , , , , id] = test;
+    if (retry >= (last.get(id)?.[5] ?? 0)) last.set(id, test);
+  }
+  const counts = new Map<string, number>();
+  const count = (word: string) => counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const test of last.values()) {
+    const look = lookOf(test, data);
+    count(look === 'passed' && test[5] > 0 ? 'flaky' : LOOKS[look].word);
+  }
+  const words = ['passed', 'flaky', ...Object.values(LOOKS).map(({ word }) => word)];
+  const parts = [...new Set(words)].flatMap((word) => (counts.has(word) ? `${counts.get(word)} ${word}` : []));
+  return `${last.size} ${last.size === 1 ? 'test' : 'tests'}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`;
+}
+
 /** Ends that deserve attention, with their marks. */
 const MARKED_ENDS: Record<string, string> = {
   lost: '✕',

@@ -2,7 +2,7 @@ import { descriptions, element } from '../../../common/page/dom.ts';
 import type { TimelineData, TimelineNamed } from '../data.ts';
 import { Chart } from './chart.ts';
 import { Controls } from './controls.ts';
-import { LOOKS, type Look } from './look.ts';
+import { LOOKS, type Look, tallyOf } from './look.ts';
 import type { DrawSection } from './sections.ts';
 import * as sections from './sections.ts';
 import { Tip } from './tip.ts';
@@ -10,6 +10,9 @@ import { Tip } from './tip.ts';
 /** Draws the timeline from the data in the page. */
 
 const PROBLEMS_SHOWN = 5;
+/** Least width of a figure and the gap between two, in px. */
+const FIGURE_WIDTH = 230;
+const FIGURE_GAP = 8;
 
 const main = document.getElementById('timeline');
 const source = document.getElementById('data');
@@ -18,7 +21,12 @@ if (main && source) show(main, JSON.parse(source.textContent ?? ''));
 function show(root: HTMLElement, data: TimelineData): void {
   const chart = new Chart(data, new Tip());
   const controls = new Controls(data, () => draw());
+  const figures = descriptions(
+    data.figures.map(({ label, value }): [string, string] => [label, value]),
+    'figures',
+  );
   const draw = () => {
+    figures.style.setProperty('--columns', String(columnsFor(data.figures.length, figures.clientWidth)));
     const { sessions, tests } = chart.draw(controls.filter, controls.zoom);
     controls.setStatus(`${sessions} of ${data.sessions.length} browsers, ${tests} of ${data.tests.length} tests`);
   };
@@ -32,10 +40,8 @@ function show(root: HTMLElement, data: TimelineData): void {
   root.replaceChildren(
     element('h1', {}, 'poolwright timeline'),
     facts(data),
-    descriptions(
-      data.figures.map(({ label, value }): [string, string] => [label, value]),
-      'figures',
-    ),
+    element('p', { class: 'tally' }, tallyOf(data)),
+    figures,
     problems(data),
     element('h2', {}, 'Browsers and tests'),
     controls.root,
@@ -62,6 +68,12 @@ function show(root: HTMLElement, data: TimelineData): void {
     cancelAnimationFrame(resized);
     resized = requestAnimationFrame(draw);
   });
+}
+
+/** The number of columns that fills the rows most evenly, so that no figure stands alone if that can be avoided. */
+function columnsFor(count: number, width: number): number {
+  const most = Math.max(1, Math.floor((width + FIGURE_GAP) / (FIGURE_WIDTH + FIGURE_GAP)));
+  return Math.max(1, Math.ceil(count / Math.ceil(count / most)));
 }
 
 function facts({ runIds, service, from, shards }: TimelineData): HTMLElement {
@@ -132,6 +144,7 @@ function legend(): HTMLElement {
     list.append(element('li', {}, sample, word));
   };
   for (const look of Object.keys(LOOKS) as Look[]) add(`test ${look}`, LOOKS[look].mark, LOOKS[look].word);
+  add('test passed retry', '', 'retry');
   add('session', '', 'browser, idle');
   add('start', '', 'browser starts');
   add('wait', '', 'worker waits');
