@@ -14,7 +14,7 @@ import { assertPersistent } from '../../clients/playwright/context-options.ts';
 import { distFile } from '../../common/dist-file.ts';
 import { shownOptions } from '../../common/shown-fields.ts';
 import { traceTime } from '../../common/time-trace.ts';
-import { OptionsError, withCodedName } from '../../errors.ts';
+import { OptionsError } from '../../errors.ts';
 import { contextMode, hasOwnState } from '../../options/context-mode.ts';
 import { DEFAULTS } from '../../options/defaults.ts';
 import { assertNoEvidence } from '../../options/evidence-option.ts';
@@ -85,7 +85,7 @@ export function withHostedBrowsers<T = NoFixtures, W = NoFixtures>(
     return wrapConfig(config, options);
   } catch (error) {
     if (isPlainRun(process.argv)) loadRefusedConfig().recordRefusedConfig(config, process.argv, error);
-    throw withCodedName(error);
+    throw error;
   }
 }
 
