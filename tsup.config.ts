@@ -45,6 +45,7 @@ const ofRunner = {
 /** Loaded or run by path. Jest's in ES modules only, because CommonJS has no `import()` in our build. */
 const byPath = {
   'broker-main': 'src/broker/main.ts',
+  'provider-main': 'src/providers/module/main.ts',
   // Here, because it shares the transport with what workers load.
   'relay-lease': 'src/relay/lease/main.ts',
   'node-test-run': 'src/runners/node-test/runner-thread.ts',

@@ -22,10 +22,6 @@ process.title = 'poolwright broker';
 // processor time than all that a broker parses: a third of a short run's broker. Later V8 may not know the flag.
 if (Number.parseInt(process.versions.node, 10) < 24) setFlagsFromString('--liftoff-only');
 
-/** For the parent. The output of a provider's file goes to the terminal. */
-const writeToParent = process.stdout.write.bind(process.stdout);
-process.stdout.write = process.stderr.write.bind(process.stderr);
-
 /** Loaded while the parent may not have sent its line yet. */
 const load = () => import('./server/run-broker.ts');
 type Run = Awaited<ReturnType<typeof load>>;
@@ -89,7 +85,7 @@ function refuse(error: unknown): void {
 }
 
 function reply(ready: BrokerReady): void {
-  writeToParent(`${JSON.stringify(ready)}\n`);
+  process.stdout.write(`${JSON.stringify(ready)}\n`);
 }
 
 main().then(

@@ -15,6 +15,7 @@ type DistFile =
   | 'options.cjs'
   | 'page-network.js'
   | 'page-files.js'
+  | 'provider-main.js'
   | 'refused-config.cjs'
   | 'relay-lease.js'
   | 'run-reporter.cjs'

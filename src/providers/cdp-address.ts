@@ -39,3 +39,8 @@ export async function cdpAddress(
 export function isWebSocket(address: string): boolean {
   return /^wss?:\/\//i.test(address);
 }
+
+/** What tells a Chromium from every other one in the address of its CDP; null: nothing does. */
+export function browserIn(address: string): string | null {
+  return /\/devtools\/browser\/([0-9a-f]{8}-[0-9a-f-]{27})/i.exec(address)?.[1] ?? null;
+}

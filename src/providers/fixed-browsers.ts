@@ -3,7 +3,7 @@ import { errorMessage } from '../common/error-message.ts';
 import type { FixedBrowser } from '../options/resolve-service.ts';
 import { printable } from '../printable.ts';
 import { redactText } from '../redact.ts';
-import { cdpAddress, isWebSocket } from './cdp-address.ts';
+import { browserIn, cdpAddress, isWebSocket } from './cdp-address.ts';
 import { type ProvidedBrowser, ProviderError, type ProviderRequest, type ReleaseReason } from './provider.ts';
 import type { CheckedProvider } from './provider-calls.ts';
 
@@ -41,6 +41,12 @@ export class FixedBrowsers implements CheckedProvider {
   async check(signal: AbortSignal): Promise<void> {
     const answers = await Promise.all(this.#places.map((place) => this.#addressOf(place, signal)));
     if (answers.every((address) => address === null)) throw this.#noneAnswers();
+    const browsers = answers.map((address) => address && browserIn(address));
+    const again = browsers.findIndex((browser, at) => browser !== null && browsers.indexOf(browser) < at);
+    if (again < 0) return;
+    const names = [browsers.indexOf(browsers[again] ?? null), again].map((at) => this.#places[at]?.name);
+    const advice = 'Name it once in `browsers` (POOLWRIGHT_CDP_URL), with `max` for several workers.';
+    throw new ProviderError('INVALID', `${names.join(' and ')} are the same browser. ${advice}`);
   }
 
   async acquire({ signal }: Pick<ProviderRequest, 'signal'>): Promise<ProvidedBrowser> {

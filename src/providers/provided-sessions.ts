@@ -8,6 +8,7 @@ import type {
   SessionPage,
   UpdateSessionRequest,
 } from '../service/schemas/index.ts';
+import { browserIn } from './cdp-address.ts';
 import { ALL_IN_USE } from './fixed-browsers.ts';
 import { OPTIONAL, type ProviderRequest, type ReleaseReason } from './provider.ts';
 import { type CheckedProvider, type LeasableBrowser, ProviderCalls, UNLISTED_MS } from './provider-calls.ts';
@@ -30,8 +31,10 @@ export interface ProviderOptions extends CreateOptions, Partial<Pick<ProviderReq
 export interface OwnLimit {
   /** What allows no more. */
   by: string;
-  /** Why a worker waits. */
+  /** Why a worker waits at the limit … */
   reached: string;
+  /** … and below it. */
+  starting: string;
 }
 
 /** A provider's browsers as sessions of the service, so that a run leases both in the same way. */
@@ -50,6 +53,7 @@ export class ProvidedSessions {
   readonly #running = new Map<string, ProvidedSession>();
   /** Browsers that were acquired, and whose end is not confirmed. */
   readonly #ids = new Set<string>();
+  #limitAsked: Promise<number | null> | null = null;
 
   readonly getBalance = refuse('account');
   readonly acquire = refuse('pools');
@@ -66,8 +70,12 @@ export class ProvidedSessions {
     this.now = now;
     this.limited =
       name === null
-        ? { by: '`browsers`', reached: ALL_IN_USE }
-        : { by: name, reached: `all browsers that ${name} allows are in use` };
+        ? { by: '`browsers`', reached: ALL_IN_USE, starting: 'waiting for a browser of `browsers` to answer' }
+        : {
+            by: name,
+            reached: `all browsers that ${name} allows are in use`,
+            starting: `waiting for \`acquire\` of ${name}`,
+          };
     this.#calls = new ProviderCalls(provider, name, now);
     this.unlistedMs = this.#calls.has('list') ? UNLISTED_MS : Number.POSITIVE_INFINITY;
     this.#runsAlready = provider.runsAlready;
@@ -99,7 +107,18 @@ export class ProvidedSessions {
       onDoubt: () => account.onDoubt?.(),
       onCertain: () => account.onCertain?.(),
     });
-    if (isTwice) throw twice(sessionId);
+    if (isTwice)
+      throw wrong(
+        `\`acquire\` returned the id ${sessionId} for two browsers at the same time: each needs a different one.`,
+      );
+    const browser = browserIn(cdpUrl);
+    const same = [...this.#running.values()].find(
+      (each) => browser !== null && browserIn(each.cdpUrl ?? '') === browser,
+    );
+    if (same && !this.#runsAlready)
+      throw wrong(
+        `\`acquire\` returned the browser of ${same.sessionId} again, as ${sessionId}: each needs a different browser.`,
+      );
     const session = {
       sessionId,
       cdpUrl,
@@ -115,6 +134,11 @@ export class ProvidedSessions {
     await this.#calls.release(sessionId, reason, signal);
     this.#running.delete(sessionId);
     this.#ids.delete(sessionId);
+  }
+
+  #limit(): Promise<number | null> {
+    this.#limitAsked ??= this.#calls.figure('limit');
+    return this.#limitAsked;
   }
 
   /** False for the ID of a browser that has one already: to end the second would end the first. */
@@ -142,6 +166,10 @@ export class ProvidedSessions {
   /** Checks the provider: a run's first call. */
   async listSessions(_query?: ListSessionsRequest, { signal }: CallOptions = {}): Promise<SessionPage> {
     await this.#calls.check(signal);
+    // Without an answer, a run goes on: the limit shows when it is reached.
+    await this.#limit().catch((error) => {
+      if (error instanceof ServiceError && error.code === 'SERVICE_BAD_RESPONSE') throw error;
+    });
     return { sessions: [...this.#running.values()] };
   }
 
@@ -163,20 +191,25 @@ export class ProvidedSessions {
   }
 
   async getBilling(): Promise<AccountBilling> {
-    return { plan: { concurrent_browsers: await this.#calls.figure('limit') } };
+    return { plan: { concurrent_browsers: await this.#limit() } };
   }
 
   async listPools(): Promise<[]> {
     return [];
   }
 
-  async close(): Promise<void> {}
+  kept(sessionId: string): void {
+    this.#calls.kept(sessionId);
+  }
+
+  async close(): Promise<void> {
+    await this.#calls.close();
+  }
 }
 
 const NEVER = new AbortController().signal;
 
-function twice(id: string): ServiceError {
-  const message = `\`acquire\` returned the id ${id} for two browsers at the same time: each needs a different one.`;
+function wrong(message: string): ServiceError {
   return new ServiceError('SERVICE_BAD_REQUEST', message, { status: 400, request: 'acquire', retryable: false });
 }
 

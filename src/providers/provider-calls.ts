@@ -49,7 +49,10 @@ const providedBrowser = v.object({
 /** Enough of a browser to end it. */
 const withId = v.object({ id: providedBrowser.entries.id });
 const listedBrowsers = v.array(v.object({ id: v.string(), label: v.nullish(v.string(), null) }));
-const figure = v.nullable(v.pipe(v.number(), v.finite(), v.minValue(0)));
+const figures = {
+  usage: v.nullable(v.pipe(v.number(), v.finite(), v.minValue(0))),
+  limit: v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
+};
 
 /** A browser that can be connected to: `cdpUrl` is a `ws://` address. */
 export type LeasableBrowser = Omit<v.InferOutput<typeof providedBrowser>, 'expiresAt'> & { expiresAt: Date };
@@ -60,6 +63,10 @@ export interface CheckedProvider extends Provider {
   readonly runsAlready?: boolean | undefined;
   /** @throws ProviderError */
   check?(signal: AbortSignal): Promise<void>;
+  /** This browser is in a ledger on disk: if this process dies, others release it. */
+  kept?(id: string): void;
+  /** Ends what it runs on. */
+  close?(): Promise<void>;
 }
 
 type Call = keyof typeof TIME_LIMITS;
@@ -144,7 +151,15 @@ export class ProviderCalls {
     const value = await this.#call(call, undefined, () =>
       call === 'usage' ? provider.usage?.(id) : provider.limit?.(),
     );
-    return this.#checked(call, figure, value ?? null);
+    return this.#checked(call, figures[call], value ?? null);
+  }
+
+  kept(id: string): void {
+    this.#provider.kept?.(id);
+  }
+
+  async close(): Promise<void> {
+    await this.#provider.close?.();
   }
 
   /** Checks before a run that the provider works, as far as it can. */
@@ -246,7 +261,7 @@ const SHAPES: Record<Call, string> = {
   acquire: '{ id, cdpUrl, headers?, expiresAt? }',
   list: 'a list of { id, label }',
   usage: 'a number of bytes or null',
-  limit: 'a number of browsers or null',
+  limit: 'a whole number of browsers, at least 1, or null',
   release: 'nothing',
   check: 'nothing',
 };

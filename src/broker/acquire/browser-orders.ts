@@ -151,7 +151,8 @@ export class BrowserOrders {
     if (waiting === 'capacity') {
       return `${this.#options.client.limited?.reached ?? 'the workspace is at its concurrent-browser limit'}, waiting for a browser to end`;
     }
-    const what = plan.pool === null ? 'waiting for the service to start one' : 'waiting for the pool to have one ready';
+    const starting = this.#options.client.limited?.starting ?? 'waiting for the service to start one';
+    const what = plan.pool === null ? starting : 'waiting for the pool to have one ready';
     const refused = this.#options.refusals.lately();
     return refused === null ? what : `${what} (${refused})`;
   }

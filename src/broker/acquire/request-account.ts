@@ -8,7 +8,7 @@ import { SurplusOrder } from './pending-orders.ts';
 
 /** What {@link RequestAccount} needs from the broker. */
 export interface AccountOptions {
-  client: Pick<BrowserService, 'reportsDoubt'>;
+  client: Pick<BrowserService, 'reportsDoubt' | 'kept'>;
   /** When the request was made, in ms since the epoch. */
   askedAt: number;
   /** `req=` of the note, and the key in the ledger. */
@@ -52,18 +52,18 @@ export class RequestAccount {
 
   /** The browser that a worker will get; ends the one before it, if there is one. */
   known(browser: Endable): void {
-    const { ledger, request } = this.#options;
+    const { request } = this.#options;
     const before = this.#known;
     this.#known = browser;
     if (before && before.sessionId !== browser.sessionId) this.unused(before, 'idle');
-    ledger.got(request, browser);
+    this.#got(request, browser);
   }
 
   /** A browser that no worker will get. */
   unused(browser: Endable, reason: EndReason): void {
-    const { ledger, request, end } = this.#options;
+    const { request, end } = this.#options;
     const key = keyOf(request, browser);
-    ledger.got(key, browser);
+    this.#got(key, browser);
     if (this.#known?.sessionId === browser.sessionId) this.#forget();
     end(browser, key, reason);
   }
@@ -81,13 +81,13 @@ export class RequestAccount {
 
   /** A worker can have the known browser. Returns its key in the ledger. */
   taken(): string {
-    const { ledger, request } = this.#options;
+    const { request } = this.#options;
     this.#isOver = true;
     const browser = this.#known;
     if (!browser || this.#doubts === 0) return request;
     // The end of this browser does not end the doubt.
     const key = keyOf(request, browser);
-    ledger.got(key, browser);
+    this.#got(key, browser);
     this.#forget();
     return key;
   }
@@ -111,6 +111,11 @@ export class RequestAccount {
   #settleIfNothingIsLeft(): void {
     const { ledger, request } = this.#options;
     if (this.#isOver && this.#doubts === 0 && this.#known === null) ledger.settled(request);
+  }
+
+  #got(key: string, browser: Endable): void {
+    const { client, ledger } = this.#options;
+    if (ledger.got(key, browser)) client.kept?.(browser.sessionId);
   }
 
   /** Takes the browser out of the request's own entry; it has another one. */

@@ -23,6 +23,8 @@ export interface BrowserService
    * How long after a request its browser may be missing in the list, in ms; `Infinity`: there is no list. Default 0.
    */
   readonly unlistedMs?: number;
+  /** The session is in a ledger on disk: if this process dies, others end it. */
+  kept?(sessionId: string): void;
   createSession(body: CreateSessionRequest, options: ProviderOptions): Promise<ProvidedSession>;
   stopSession(sessionId: string, options?: ProviderOptions): Promise<void>;
 }

@@ -59,9 +59,10 @@ export class Ledger {
     this.#set({ request, poolId, leaseId: null, sessionId: null });
   }
 
-  /** The browser was acquired. */
-  got(request: string, { poolId, leaseId, sessionId }: Endable): void {
+  /** The browser was acquired. Returns whether that is on disk. */
+  got(request: string, { poolId, leaseId, sessionId }: Endable): boolean {
     this.#set({ request, poolId, leaseId, sessionId });
+    return this.#file !== null && !this.#failing;
   }
 
   /** The service confirmed the browser's end, or that it never existed. */

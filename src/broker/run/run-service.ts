@@ -53,10 +53,6 @@ export async function openClient(
     const { baseURL, apiKey } = service;
     return new ServiceClient({ baseURL, apiKey, onRetry });
   }
-  // Code of the user's runs in this process. Whatever it leaves unhandled must not end the run's browsers.
-  if (service.kind === 'provider') {
-    process.on('uncaughtException', (error) => log.error('the provider failed outside of its calls', error));
-  }
   return await openProvider(service, (text) => log.notice(text), directoryClock(ledgerDirectory));
 }
 

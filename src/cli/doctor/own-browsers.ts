@@ -10,10 +10,25 @@ export async function ownBrowsers(
   own: OwnBrowsers,
   tried: (trial: () => Promise<Finding>) => Promise<Finding>,
 ): Promise<Finding[]> {
+  const opening: { provider: ProvidedSessions | null } = { provider: null };
+  try {
+    return await examined(own, tried, opening);
+  } finally {
+    await opening.provider?.close();
+  }
+}
+
+/** @param opening gets the provider as soon as it is open */
+async function examined(
+  own: OwnBrowsers,
+  tried: (trial: () => Promise<Finding>) => Promise<Finding>,
+  opening: { provider: ProvidedSessions | null },
+): Promise<Finding[]> {
   const notes: string[] = [];
   let opened: ProvidedSessions | null = null;
   const answer = await finding('browsers', async () => {
     const provider = await openProvider(own, (text) => notes.push(text));
+    opening.provider = provider;
     await provider.listSessions();
     opened = provider;
     if (notes.length > 0) return notes.join('; ');

@@ -152,7 +152,7 @@ test('what a provider throws, prints and leaves unhandled ends neither the run n
   expect(await service.running()).toEqual([]);
 });
 
-test('a provider that ends the broker: another one takes over, and nothing is left', async ({ runSuite, service }) => {
+test('a provider that ends its process: the run goes on, and nothing is left', async ({ runSuite, service }) => {
   const { output } = await runSuite({
     tests: { a: `test('a', async ({ page }) => { await page.goto('about:blank'); });` },
     options: OPTION,
@@ -164,7 +164,7 @@ test('a provider that ends the broker: another one takes over, and nothing is le
     },
     args: ['--workers=1'],
   });
-  expect(output).toContain('the broker of this run died (exit code 3); another one takes over');
+  expect(output).not.toContain('the broker of this run died');
   expect(output).toContain('1 passed');
   expect(await service.running()).toEqual([]);
 });

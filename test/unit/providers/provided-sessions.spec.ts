@@ -202,3 +202,22 @@ test('what a provider cannot do is null or an error, never a zero', async () => 
   for await (const session of able.sessions.iterateSessions({ status: 'active' })) listed.push(session);
   expect(listed).toEqual([{ sessionId: 'x', status: 'active', note: null }]);
 });
+
+test('a limit that is not a number of browsers is one error at the first call', async () => {
+  for (const limit of [0, 0.5, -1, Number.NaN, '3']) {
+    const { sessions } = sessionsOf({ limit: async () => limit as number });
+    await expect(sessions.listSessions(), String(limit)).rejects.toThrow(
+      'browsers.ts: `limit` must return a whole number of browsers, at least 1, or null.',
+    );
+  }
+  const { sessions } = sessionsOf({ limit: () => Promise.reject(new Error('not now')) });
+  await sessions.listSessions();
+});
+
+test('one browser under two IDs is an error', async () => {
+  let calls = 0;
+  const cdpUrl = 'ws://127.0.0.1:9222/devtools/browser/4f1f3f3a-1111-4222-8333-444455556666';
+  const { create } = sessionsOf({ acquire: async () => ({ id: `b-${++calls}`, cdpUrl }) });
+  await create();
+  await expect(create()).rejects.toThrow('`acquire` returned the browser of b-1 again, as b-2');
+});

@@ -90,7 +90,7 @@ test('the search for a pool ends with the time for the start', async () => {
 
 test('the limit of a provider is called by its name', async () => {
   const { checks } = checksOf({ limit: 3 }, { sweep: null });
-  const client = { ...checks.client, limited: { by: 'browsers.ts', reached: 'all are in use' } };
+  const client = { ...checks.client, limited: { by: 'browsers.ts', reached: 'all are in use', starting: '' } };
   const { notices } = await checkRun({ ...checks, client });
   expect(notices).toEqual([expect.stringMatching(/^warning: 4 workers want 4 browsers, and browsers.ts allows 3/)]);
 });

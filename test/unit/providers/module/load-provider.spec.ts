@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { loadProvider } from '../../../src/providers/open-provider.ts';
+import { loadProvider } from '../../../../src/providers/module/load-provider.ts';
 
 /** Writes a file and loads it as a provider. */
 async function load(directory: string, name: string, text: string) {
