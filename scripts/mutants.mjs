@@ -14,7 +14,8 @@ import { main } from './playwright.mjs';
  *   --gear first   only what `npm test` runs; `all`: only everything
  *   --finders      only the tests that are known to find the faults; says how long each takes
  *   --write        writes the results into test/mutants/README.md
- * Each test must pass without the fault. Fails if the first gear finds fewer than 34 of 40, or all tests do not find each.
+ * Each test must pass without the fault. Fails if the first gear finds fewer than 34 of 40, or all tests do not find
+ * each.
  */
 
 const LIST = join('test', 'mutants', 'list.json');
