@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type * as z from 'zod';
 import { boundsAt, knownKeys } from './schema-walk.ts';
-import { got, isHidden } from './shown-fields.ts';
+import { got, isHidden } from './text/shown-fields.ts';
 
 /** Describes zod's issues to the user. */
 

@@ -1,4 +1,4 @@
-import { got } from '../common/shown-fields.ts';
+import { got } from '../common/text/shown-fields.ts';
 import { OptionsError } from '../errors.ts';
 import { SERVICES, type ServiceName } from './defaults.ts';
 

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { shownAddress } from '../common/shown-fields.ts';
+import { shownAddress } from '../common/text/shown-fields.ts';
 import { type HostForms, loopbackHosts } from '../common/url/loopback-hosts.ts';
 import { parsedUrl } from '../common/url/parsed-url.ts';
 import { urlPatternsOf } from '../common/url/url-patterns.ts';

@@ -1,4 +1,4 @@
-import { got } from '../common/shown-fields.ts';
+import { got } from '../common/text/shown-fields.ts';
 import { parsedUrl } from '../common/url/parsed-url.ts';
 import { OptionsError } from '../errors.ts';
 import { DEFAULTS, type ServiceName } from './defaults.ts';

@@ -68,7 +68,8 @@ export function sweepLines(swept: SweepResult): string[] {
       `run ${runId} may hold one more browser of pool ${poolId} (its acquire got no response): it ends by itself at the pool's \`leaseTimeoutSeconds\``,
     );
   }
-  said.push(...unknownBrowserLines(swept.unknownBrowsers.filter(({ listedBy }) => listedBy === null)));
+  const lost = swept.unknownBrowsers.filter(({ listedBy }) => listedBy === null);
+  for (const line of unknownBrowserLines(lost)) said.push(line);
   for (const file of swept.setAside) {
     said.push(`warning: ${file} is not a ledger of this version, or only half of one: set aside, not used`);
   }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { addressSecrets } from '../../common/shown-fields.ts';
+import { addressSecrets } from '../../common/text/shown-fields.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { RunRecorder } from '../../record/run-recorder.ts';

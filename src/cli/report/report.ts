@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { notify, print } from '../../common/text/notify.ts';
-import { OptionsError, PoolwrightError } from '../../errors.ts';
+import { OptionsError } from '../../errors.ts';
 import { readRecords } from '../../record/read-records.ts';
 import { mergeRecords } from '../../record/shards/merge-records.ts';
 import { missingAmong } from '../../record/shards/shard-sets.ts';
@@ -41,8 +41,8 @@ async function merge(given: string[], { output, html, strict, json }: Options): 
   const { records, skipped } = readRecords(given);
   for (const { file, why } of skipped) notify(`skipped ${file}: ${why}`);
   if (records.length === 0) {
-    throw new PoolwrightError(
-      'OPTIONS_INVALID',
+    throw new OptionsError(
+      'file',
       `no valid file among ${given.join(', ')}. A run writes its record to <outputDir>/poolwright/run.json.`,
     );
   }

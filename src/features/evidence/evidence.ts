@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
 import { errorMessage } from '../../common/error-message.ts';
-import { addressSecrets } from '../../common/shown-fields.ts';
+import { addressSecrets } from '../../common/text/shown-fields.ts';
 import type { FeatureConnection, FeatureTest, FeatureWorker, WorkerFeature } from '../feature.ts';
 import { LIMIT_MS, LIST_MS, MAX_PAGES } from './bounds.ts';
 import { collectPage } from './page-evidence.ts';

@@ -1,4 +1,4 @@
-import { got } from '../../common/shown-fields.ts';
+import { got } from '../../common/text/shown-fields.ts';
 import { needsNoTls } from '../../common/url/without-tls.ts';
 import { OptionsError } from '../../errors.ts';
 import { type Environment, variable } from '../environment.ts';

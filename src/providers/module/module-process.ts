@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import { distFile } from '../../common/dist-file.ts';
 import { errorMessage } from '../../common/error-message.ts';
@@ -141,10 +141,10 @@ class ModuleProcess {
   }
 
   #spawn(): Running {
-    const child = fork(this.#options.script, {
-      execArgv: [],
+    const child = spawn(process.execPath, [this.#options.script], {
       // What the module prints goes to the terminal: our standard output is for results.
       stdio: ['ignore', 2, 2, 'ipc'],
+      windowsHide: true,
     });
     const { promise: loaded, resolve, reject } = deferred<FunctionName[]>();
     loaded.catch(() => undefined);

@@ -12,7 +12,7 @@ import { sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import { spawnBrokerEarly } from '../../broker/start/spawn-broker.ts';
 import { assertPersistent } from '../../clients/playwright/context-options.ts';
 import { distFile } from '../../common/dist-file.ts';
-import { shownOptions } from '../../common/shown-fields.ts';
+import { shownOptions } from '../../common/text/shown-fields.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError } from '../../errors.ts';
 import { contextMode, hasOwnState } from '../../options/context-mode.ts';

@@ -10,7 +10,7 @@ test('report advise › --output writes the timeline with the advice', async () 
   await writeFile(test.info().outputPath('run.json'), JSON.stringify(run?.records[0]));
   const { code, stdout } = await poolwright(['report', 'advise', 'run.json', '--output', 'out'], {}, directory);
   expect(code).toBe(0);
-  expect(stdout).toContain('files     out/timeline.html');
+  expect(stdout).toContain('timeline  out/timeline.html');
   const page = await readFile(`${directory}/out/timeline.html`, 'utf8');
   const data = JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
   expect(data.sections.advice.choices.length).toBeGreaterThan(2);

@@ -96,7 +96,7 @@ test('merge › joins shards by `poolwright report merge` and `playwright merge-
     expect(await merge(...good, '--strict')).toMatchObject({ code: 0, stderr: '' });
 
     const none = await merge('none.json', 'half.json', '--json');
-    expect(none.code).toBe(1);
+    expect(none.code).toBe(2);
     const error = {
       code: 'OPTIONS_INVALID',
       message: expect.stringContaining('no valid file among none.json, half.json'),

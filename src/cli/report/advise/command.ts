@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { errorMessage } from '../../../common/error-message.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { writeAtomically } from '../../../common/write-atomically.ts';
-import { OptionsError, PoolwrightError } from '../../../errors.ts';
+import { OptionsError } from '../../../errors.ts';
 import { withFigures } from '../../../record/figures.ts';
 import { readRecords, type SkippedFile } from '../../../record/read-records.ts';
 import { mergeRecords } from '../../../record/shards/merge-records.ts';
@@ -43,8 +43,8 @@ async function giveAdvice(given: string[], { output, json, ...flags }: Options):
   const skipped = [...found.skipped, ...unusable];
   for (const { file, why } of skipped) notify(`skipped ${file}: ${why}`);
   if (runs.length === 0) {
-    throw new PoolwrightError(
-      'OPTIONS_INVALID',
+    throw new OptionsError(
+      'file',
       'the files contain no complete run. A run writes its record to <outputDir>/poolwright/run.json.',
     );
   }

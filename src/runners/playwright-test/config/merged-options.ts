@@ -1,4 +1,4 @@
-import { shownOptions } from '../../../common/shown-fields.ts';
+import { shownOptions } from '../../../common/text/shown-fields.ts';
 import type { MergedOptions } from '../../../options/lease-plan.ts';
 import { serviceName } from '../../../options/resolve-service.ts';
 import { parseHostedOptions } from '../../../options/schema/parse.ts';

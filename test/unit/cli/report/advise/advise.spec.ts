@@ -71,10 +71,10 @@ test('report advise › combines the shards of a run, and adds a cost column whe
   expect(both.stdout).toMatch(/browser-minutes +cost *$/m);
   expect(both.stdout).toMatch(/--workers=\d+ --shard=1\/2, and so on\n.*, cost \d/);
   const half = await advise(files, 's1');
-  expect(half.code).toBe(1);
+  expect(half.code).toBe(2);
   expect(half.stderr.split('\n')).toEqual([
     'poolwright: skipped s1/run.json: shard 2 of 2 of its run is missing',
-    'poolwright: the files contain no complete run. A run writes its record to <outputDir>/poolwright/run.json.',
+    'poolwright: the files contain no complete run. A run writes its record to <outputDir>/poolwright/run.json. [OPTIONS_INVALID]',
     '',
   ]);
 });
@@ -98,7 +98,7 @@ test('report advise › names the files that it skips, and uses the others', asy
     'poolwright: skipped good.json: it is from the same run as good.json',
   ]);
   const none = await advise(files, 'cut.json', '--json');
-  expect(none.code).toBe(1);
+  expect(none.code).toBe(2);
   expect(JSON.parse(none.stdout)).toMatchObject({
     error: { code: 'OPTIONS_INVALID', message: expect.stringContaining('no complete run') },
   });

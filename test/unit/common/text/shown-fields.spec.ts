@@ -1,11 +1,17 @@
 import { expect, test } from '@playwright/test';
 import * as z from 'zod';
-import { addressSecrets, got, SHOWN_FIELDS, type Shown, shownOptions } from '../../../src/common/shown-fields.ts';
-import type { Environment } from '../../../src/options/environment.ts';
-import { parseHostedOptions } from '../../../src/options/schema/parse.ts';
-import { type HostedOptions, hostedOptions } from '../../../src/options/schema/schema.ts';
-import { redactText } from '../../../src/redact.ts';
-import { SECRETS, WORD } from '../../support/secrets.ts';
+import {
+  addressSecrets,
+  got,
+  SHOWN_FIELDS,
+  type Shown,
+  shownOptions,
+} from '../../../../src/common/text/shown-fields.ts';
+import type { Environment } from '../../../../src/options/environment.ts';
+import { parseHostedOptions } from '../../../../src/options/schema/parse.ts';
+import { type HostedOptions, hostedOptions } from '../../../../src/options/schema/schema.ts';
+import { redactText } from '../../../../src/redact.ts';
+import { SECRETS, WORD } from '../../../support/secrets.ts';
 
 /** The names of all fields, at any depth. */
 type FieldsOf<T> = T extends readonly (infer Item)[]

@@ -1,6 +1,6 @@
-import { redactText } from '../redact.ts';
-import { decodeUserInfo } from './url/credentials.ts';
-import { parsedUrl } from './url/parsed-url.ts';
+import { redactText } from '../../redact.ts';
+import { decodeUserInfo } from '../url/credentials.ts';
+import { parsedUrl } from '../url/parsed-url.ts';
 
 /**
  * What others see of each option, of each field of a request, and of each variable: reporters, logs and errors. A value
