@@ -120,13 +120,16 @@ export class StartedBroker {
     for (;;) {
       // Its exit may be the only thing that keeps this process alive.
       this.#child?.ref();
+      let asked: ChildProcess | null = null;
       try {
         await this.#current;
+        asked = this.#child;
         return await this.#askToFinish();
       } catch (error) {
         const died = error instanceof LeaseError && error.code === 'BROKER_LOST';
         if (!died || this.#replaced >= REPLACEMENTS) throw error;
-        await this.#gone();
+        // Not the present one: a replacement may be starting already.
+        if (asked) await gone(asked);
       }
     }
   }
@@ -169,15 +172,6 @@ export class StartedBroker {
       notify(`browsers of this run may be left (${reason}): \`npx poolwright sweep\` stops them`);
     }
     await endProcess(child, EXIT_TIMEOUT_MS);
-  }
-
-  /** Waits until the current process has exited and its replacement is starting. */
-  async #gone(): Promise<void> {
-    const child = this.#child;
-    if (child && isThere(child)) {
-      child.kill('SIGKILL'); // it accepted the request and closed the connection: it is of no more use
-      await once(child, 'exit');
-    }
   }
 
   async #launch(): Promise<void> {
@@ -244,4 +238,11 @@ async function handshake(child: ChildProcess, config: BrokerConfig, timeoutMs: n
   const ready = v.parse(brokerReady, response);
   if (ready.ok) return;
   throw withoutStack(deserializeError(ready.error));
+}
+
+/** Waits until a process that was asked in vain has exited, and its replacement is starting. */
+async function gone(child: ChildProcess): Promise<void> {
+  if (!isThere(child)) return;
+  child.kill('SIGKILL'); // it accepted the request and closed the connection: it is of no more use
+  await once(child, 'exit');
 }
