@@ -139,7 +139,7 @@ test('film › is attached to failed tests, and its bytes are on record', { tag:
   const { sessions } = await run.record();
   const bytes = sessions.reduce((sum, { pictureBytes }) => sum + pictureBytes, 0);
   expect(bytes).toBeGreaterThan(10_000);
-  expect(run.output).toMatch(/bandwidth .*; [\d.]+ [kM]B of pictures of pages/);
+  expect(run.output).toMatch(/used {6}.*; [\d.]+ [kM]B of pictures of pages/);
 });
 
 // runners/evidence.spec.ts tests it with all runners.

@@ -66,7 +66,7 @@ test('merge › joins shards by `poolwright report merge` and `playwright merge-
       'poolwright: skipped none.json: the file does not exist',
     ]);
     expect(merged.stdout).toContain('poolwright: 2 tests on 2 hosted browsers in 2 runs\n');
-    expect(merged.stdout).toContain('0 failed, 1 retry');
+    expect(merged.stdout).toContain('  tests     1 retry\n');
     expect(merged.stdout).toContain('  files     all/timeline.html, all/run.json\n');
 
     const record = runRecord.parse(JSON.parse(await consumer.read('all/run.json')));
@@ -121,9 +121,9 @@ test('merge › joins shards by `poolwright report merge` and `playwright merge-
     );
     // The attachments do not name the service.
     expect(stderr).toContain('poolwright: 2 tests on 2 browsers\n');
-    expect(stderr).toContain('0 failed, 1 retry');
+    expect(stderr).toContain('  tests     1 retry\n');
     expect(stderr).not.toMatch(/waited|start {5}/); // not in the attachments
-    const [, directory] = /timeline {2}(.*)\/timeline\.html/.exec(stderr) ?? [];
+    const [, directory] = /files {5}(.*)\/timeline\.html/.exec(stderr) ?? [];
     const record = runRecord.parse(JSON.parse(await consumer.read(`${directory}/run.json`)));
     const shards = [1, 2].map((current) => ({ current, total: 2 }));
     expect(record.sessions.map(({ shard }) => shard)).toEqual(shards);
