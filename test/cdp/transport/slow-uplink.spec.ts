@@ -19,7 +19,7 @@ test.describe.configure({ mode: 'parallel' });
 
 for (const { megabits, bytes } of LINKS) {
   test(`keeps the browser during a response of ${bytes / 1e6} MB over ${megabits} Mbit/s`, async ({ start }) => {
-    test.setTimeout(120_000);
+    test.setTimeout(300_000);
     const { api } = await start();
     const { cdpUrl, sessionId } = (await api.create()).body;
     const [dev, slow] = [await startDevServer(), await startSlowLink(cdpUrl, megabits * 1e6)];
