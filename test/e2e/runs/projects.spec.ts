@@ -154,7 +154,7 @@ test('projects › local ones alone need no key and no broker', { tag: '@version
   const local = await runPlaywright(consumer, ['--project=webkit'], { CI: '1' });
   expect(local.code, local.output).toBe(0);
   expect(local.output).toContain('BROKER undefined');
-  expect(local.output).not.toContain('poolwright:');
+  expect(local.output.match(/^poolwright: .*/gm)).toEqual(['poolwright: on local browsers: webkit']);
   const dependent = await runPlaywright(consumer, ['--project', 'after'], { CI: '1' });
   expect(dependent.code, dependent.output).toBe(1);
   expect(dependent.output).toContain('POOLWRIGHT_API_KEY');
