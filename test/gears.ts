@@ -20,24 +20,14 @@ interface Selection {
 const ALL: readonly string[] = [];
 
 /** Per project of playwright.config.ts. Projects that are not named run in the second gear. */
-export const FIRST_GEAR: Readonly<Record<string, 'all' | readonly Selection[]>> = {
-  unit: 'all', // rules, models and random histories: no browser, no process
+export const FIRST_GEAR: Readonly<Record<string, readonly Selection[]>> = {
   package: [
     {
       why: 'docs, words and workflows that a change makes untrue',
-      tests: {
-        tally: ALL,
-        'docs/code': ALL,
-        'docs/commands': ALL,
-        'docs/links': ALL,
-        'docs/readme': ALL,
-        words: ALL,
-        workflows: ALL,
-      },
+      tests: { 'docs/links': ALL, 'docs/readme': ALL, words: ALL, workflows: ALL },
     },
     { why: 'what the package loads lazily', tests: { 'lazy-loads': ALL } },
   ],
-  'built-esm': 'all', // the same on what was built: bundling breaks what the sources do right
   emulator: [
     {
       why: "the service's contract",
@@ -45,138 +35,87 @@ export const FIRST_GEAR: Readonly<Record<string, 'all' | readonly Selection[]>> 
         'api/account': ALL,
         'api/authentication': ALL,
         'api/endpoints': ALL,
-        'api/extensions': ALL,
-        'api/openapi': ALL,
-        'api/pools': ALL,
-        'api/profiles': ALL,
-        'api/sessions': ALL,
+        'api/pools': ['leases a warm browser', 'in order', 'only by force', 'in time'],
+        'api/sessions': [
+          'for good',
+          'at its duration',
+          'that start',
+          'when Chromium hangs',
+          'as soon as a stop returns',
+        ],
         'api/validation': ALL,
       },
     },
     {
       why: 'browsers end with their session, and are reached by nobody else',
       tests: {
-        'browsers/cdp-relay': ALL,
-        'browsers/metering': ALL,
-        'process/processes': ['when it is killed', 'on SIGTERM'],
-        'process/security': ['DNS rebinding', 'CDP tokens'],
+        'browsers/cdp-relay': ['with a wrong token', 'its own sessions'],
+        'browsers/metering': ['only the session'],
+        'process/processes': ['when it is killed'],
+        'process/security': ['DNS rebinding'],
       },
     },
-    { why: 'no secret in its log', tests: { 'process/log-secrets': ALL } },
   ],
   cdp: [
     {
-      why: 'messages and the connection',
-      tests: {
-        'transport/messages': ALL,
-        'transport/failed-connections': ALL,
-      },
+      why: 'the connection',
+      tests: { 'transport/messages': ['without the address'], 'transport/failed-connections': ['Playwright latest'] },
     },
     {
       why: 'local servers: reached by what the test goes to, not by foreign pages',
       tests: {
-        'network/auto-exposure': ALL,
-        'network/parallel-visits': ALL,
-        'network/hostile-pages': ['by itself, to another port', 'redirects there', 'foreign frame or popup'],
-        'network/initiator-histories': ['one pro'],
-        'network/files': ALL,
-        'network/random-histories': ALL,
+        'network/auto-exposure': ['popups of its server: ordinary', 'of its pages request'],
+        'network/parallel-visits': ['at once, and nothing'],
+        'network/hostile-pages': ['redirects there', 'foreign frame or popup'],
+        'network/random-histories': ['what the test visits'],
       },
     },
     {
       why: 'downloads and uploads',
       tests: {
-        'files/downloads': ALL,
-        'files/uploads': ['file chooser', 'the headless shell', 'whose page closes'],
+        'files/downloads': ['over HTTP, from blobs', 'cannot be fetched'],
+        'files/uploads': ['file chooser', 'whose page closes'],
       },
     },
+    { why: "latency's laws, one seed", tests: { 'latency/random-actions': ALL } },
+    { why: 'contexts that are kept or swept', tests: { 'contexts/persistent-context': ['latest › deletes cookies'] } },
     {
-      why: "latency's laws, one seed",
+      why: 'bytes, and Puppeteer',
       tests: {
-        'latency/current-answers': ALL,
-        'latency/random-actions': ALL,
-        'latency/one-response': ['ahead, auto'],
-      },
-    },
-    {
-      why: 'contexts that are kept or swept',
-      tests: {
-        'contexts/persistent-context': ['Playwright latest › keeps cookies', 'Playwright latest › deletes cookies'],
-        'contexts/foreign-targets': ALL,
-      },
-    },
-    {
-      why: 'bytes, pictures and Puppeteer',
-      tests: {
-        'metering/meter': ['service’s own figure', 'each request once'],
-        'screencast/puppeteer': ALL,
-        'puppeteer/connected': ALL,
+        'metering/meter': ['each request once'],
+        'puppeteer/connected': ['existing pages', 'connection is cut', 'proxies loopback'],
       },
     },
   ],
   e2e: [
     {
-      why: 'the main job: an untouched suite on a pool and on sessions',
-      tests: {
-        'runs/untouched-suite': ['Playwright latest'],
-        'runs/projects': ['each has its options', 'a pool made for the run'],
-        'runs/reuse': ['within the run'],
-        'runs/session-fixture': ['without the wrapper'],
-      },
+      why: 'the main job: an untouched suite',
+      tests: { 'runs/untouched-suite': ['Playwright latest'] },
     },
-    {
-      why: 'limits and bad input',
-      tests: {
-        'runs/waiting': ['lets each worker ask once'],
-        'runs/bad-input': ['invalid options', 'no key in CI', 'an unknown pool'],
-      },
-    },
-    {
-      why: "the user's own browsers",
-      tests: {
-        'runs/own-browsers': ['take turns'],
-        'runs/own-provider': ['workers wait at its limit', 'a killed broker'],
-      },
-    },
+    { why: 'bad input', tests: { 'runs/bad-input': ['no key in CI'] } },
+    { why: "the user's own browsers", tests: { 'runs/own-provider': ['a killed broker'] } },
     {
       why: 'nothing is left: each kind of death once',
       tests: {
-        'recovery/nothing-left': ALL,
-        'recovery/sweep': ['that a dead run left', 'is replaced at once'],
-        'recovery/loss': ['with the reason'],
-        'recovery/early-broker': ['killed before'],
+        'recovery/nothing-left': ['Ctrl-C › leaves no browser of', 'of the runner', 'of a worker'],
       },
     },
-    {
-      why: 'local servers and files in a run',
-      tests: {
-        'network/network-proxy': ['embedded emulator'],
-        'network/files': ['downloaded and uploaded'],
-        'network/own-servers': ALL,
-      },
-    },
+    { why: 'local servers in a run', tests: { 'network/network-proxy': ['embedded emulator'] } },
     {
       why: 'each runner and client once',
       tests: {
-        'runners/runners': ['uses one browser until'],
-        'puppeteer/lease-browser': ['gives its browser back', 'SIGKILL of itself'],
-        'relay/suite': ['latest'],
-      },
-    },
-    {
-      why: 'what a run reports',
-      tests: {
-        'report/record': ALL,
-        'report/report': ALL,
+        'runners/vitest': ['pool threads'],
+        'runners/jest': ['one page per file'],
+        'runners/mocha': ['mocha  ›'],
+        'runners/node-test': ['of all files'],
+        'puppeteer/lease-browser': ['poolwright/puppeteer: gives its browser back'],
       },
     },
     {
       why: 'the package as it ships, and its commands',
       tests: {
-        'package/consumer': ['loads every entry', 'only installed packages', 'runs a suite', 'loads no zod'],
-        'package/first-minutes': ['adds a script for hosted ones'],
+        'package/consumer': ['loads every entry', 'runs a suite'],
         'commands/process': ['exit code'],
-        'commands/doctor': ['a healthy service'],
         'watch/page': ['gives nothing to others'],
       },
     },
@@ -184,9 +123,23 @@ export const FIRST_GEAR: Readonly<Record<string, 'all' | readonly Selection[]>> 
   faults: [
     {
       why: 'a service that fails, a broker that hangs',
+      tests: { 'service-faults': ['in every way'], hangs: ['is killed and replaced'] },
+    },
+  ],
+};
+
+/** Projects whose tests all run in the first gear, but for these. */
+export const SECOND_GEAR: Readonly<Record<string, readonly Selection[]>> = {
+  // Rules, models and random histories: no browser, and hardly a process.
+  unit: [
+    {
+      why: 'memory and very large inputs, which keep the processor busy with collecting garbage',
       tests: {
-        'service-faults': ['in every way', 'by its note', '402: '],
-        hangs: ['is killed and replaced'],
+        'cdp/bounded-memory': ALL,
+        'cdp/latency/flat-memory': ALL,
+        'relay/process-memory': ALL,
+        'report/advise/hostile': ALL,
+        'report/hostile-records': ['more tests than a call'],
       },
     },
   ],
@@ -202,14 +155,9 @@ export function gearOf(value = 'all'): Gear {
   return gear;
 }
 
-/** One regular expression per line of a project: it matches "project path title", as Playwright joins them. */
-export function selected({
-  name = '',
-  testDir = '',
-}: Pick<Project, 'name' | 'testDir'>): { source: string; pattern: RegExp }[] {
-  const listed = FIRST_GEAR[name];
-  if (listed === undefined || listed === 'all') return [];
-  return listed.flatMap(({ tests }) =>
+/** One regular expression per line of a list: it matches "project path title", as Playwright joins them. */
+export function patternsOf(testDir: string, list: readonly Selection[]): { source: string; pattern: RegExp }[] {
+  return list.flatMap(({ tests }) =>
     Object.entries(tests).flatMap(([file, titles]) => {
       const path = `${escaped(`${testDir}/${file}.spec.ts`)} `;
       if (titles.length === 0) return [{ source: file, pattern: new RegExp(path) }];
@@ -221,20 +169,24 @@ export function selected({
   );
 }
 
+/** A title may have the arrow itself; between titles, Playwright joins with spaces only. */
 function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(' › ', ' ');
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(' › ', '(?: ›)? ');
 }
 
 /** The projects, each with its tests of a gear. */
 export function inGear<P extends Project<object>>(gear: Gear, projects: readonly P[]): P[] {
   if (gear === 'all') return [...projects];
   return projects.map((project) => {
-    const listed = FIRST_GEAR[project.name ?? ''];
-    const whole = listed === 'all';
-    if (gear === 'first' ? whole : listed === undefined) return project;
-    if (gear === 'first' ? listed === undefined : whole) return { ...project, testIgnore: '**' };
-    const patterns = selected(project).map(({ pattern }) => pattern);
-    if (gear === 'first') return { ...project, grep: patterns };
-    return { ...project, grepInvert: [project.grepInvert ?? [], patterns].flat() };
+    const { name = '', testDir = '' } = project;
+    const excluded = SECOND_GEAR[name];
+    const list = excluded ?? FIRST_GEAR[name] ?? [];
+    const patterns = patternsOf(testDir, list).map(({ pattern }) => pattern);
+    // Whether this gear runs what is listed, or everything else.
+    const isListed = (gear === 'first') === (excluded === undefined);
+    if (!isListed) return { ...project, grepInvert: [project.grepInvert ?? [], patterns].flat() };
+    // Files that have none of them are not even loaded.
+    const files = list.flatMap(({ tests }) => Object.keys(tests).map((file) => `**/${file}.spec.ts`));
+    return files.length === 0 ? { ...project, testIgnore: '**' } : { ...project, testMatch: files, grep: patterns };
   });
 }

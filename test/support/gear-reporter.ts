@@ -1,25 +1,21 @@
 import type { FullConfig, Reporter, Suite } from '@playwright/test/reporter';
-import { FIRST_GEAR, selected } from '../gears.ts';
+import { FIRST_GEAR, gearOf, patternsOf, SECOND_GEAR } from '../gears.ts';
 
-/** Fails a run of the whole first gear in which a line of test/gears.ts selects no test: its name has changed. */
+/** Fails a run of a whole gear in which a line of test/gears.ts selects no test: its name has changed. */
 export default class GearReporter implements Reporter {
   readonly #unmatched: string[] = [];
 
-  onBegin(config: FullConfig, suite: Suite): void {
+  onBegin(_config: FullConfig, suite: Suite): void {
     // `playwright test` without files, projects or other filters
-    if (process.env.POOLWRIGHT_GEAR !== 'first' || process.argv.length > 3) return;
-    for (const name of Object.keys(FIRST_GEAR)) {
-      const project = config.projects.find((each) => each.name === name);
-      const titles =
-        suite.suites
-          .find((each) => each.title === name)
-          ?.allTests()
-          .map((each) => each.titlePath()) ?? [];
-      if (titles.length === 0) this.#unmatched.push(`project ${name}`);
-      if (!project) continue;
-      const joined = titles.map((path) => path.filter((part) => part !== '').join(' '));
-      for (const { source, pattern } of selected({ name, testDir: `test/${name}` })) {
-        if (!joined.some((title) => pattern.test(title))) this.#unmatched.push(`${name}: ${source}`);
+    if (process.argv.length > 3) return;
+    const listed = { first: FIRST_GEAR, rest: SECOND_GEAR, all: { ...FIRST_GEAR, ...SECOND_GEAR } }[
+      gearOf(process.env.POOLWRIGHT_GEAR)
+    ];
+    for (const [name, list] of Object.entries(listed)) {
+      const tests = suite.suites.find(({ title }) => title === name)?.allTests() ?? [];
+      const titles = tests.map((each) => each.titlePath().filter(Boolean).join(' '));
+      for (const { source, pattern } of patternsOf(`test/${name}`, list)) {
+        if (!titles.some((title) => pattern.test(title))) this.#unmatched.push(`${name}: ${source}`);
       }
     }
   }

@@ -6,7 +6,7 @@ import { propertyRuns } from '../../support/property-runs.ts';
 
 /** Random actions on random pages: the result of each, and what the page sees of them, are the same in both modes. */
 
-const RUNS = propertyRuns(20, 3);
+const RUNS = propertyRuns(20, 2);
 /** Time limit for an action, in ms: many wait in vain. */
 const ACTION_MS = 2_500;
 /** The limit for a retry after a difference in which only one mode timed out: a busy machine is slower. */
