@@ -1,12 +1,16 @@
 import { isIPv6 } from 'node:net';
 import { shownAddress } from '../common/text/shown-fields.ts';
+import { isBlockedPort } from '../common/url/blocked-ports.ts';
 import { type HostForms, loopbackHosts } from '../common/url/loopback-hosts.ts';
 import { parsedUrl } from '../common/url/parsed-url.ts';
 import { urlPatternsOf } from '../common/url/url-patterns.ts';
 
 /** Which requests of a hosted browser go through the test machine. */
 export interface NetworkRules {
-  /** Whether an `http:`, `https:`, `ws:` or `wss:` address is on a listed host; false for every other text. */
+  /**
+   * Whether an `http:`, `https:`, `ws:` or `wss:` address is on a listed host; false for every other text, and for ports
+   * that browsers do not connect to.
+   */
   matches(url: string): boolean;
   /** The same for Chromium, as URL globs. They may take in more, never less. */
   readonly urlPatterns: readonly string[];
@@ -41,7 +45,7 @@ export function parseNetworkRules(text: string): NetworkRules {
   return {
     matches: (address) => {
       const parsed = parsedUrl(address);
-      if (!parsed) return false;
+      if (!parsed || isBlockedPort(parsed)) return false;
       const { protocol, hostname, port } = parsed;
       const defaultPort = DEFAULT_PORTS[protocol];
       if (defaultPort === undefined) return false;

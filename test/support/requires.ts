@@ -29,6 +29,7 @@ const NEEDS = {
 /** What a test may need that it finds out itself. */
 type OwnNeed =
   | 'full Chromium'
+  | 'IPv6'
   | 'a host name with a local address'
   | 'a network interface'
   | 'a longer queue of connections'

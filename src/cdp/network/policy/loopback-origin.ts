@@ -1,3 +1,4 @@
+import { isBlockedPort } from '../../../common/url/blocked-ports.ts';
 import { loopbackHosts } from '../../../common/url/loopback-hosts.ts';
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { urlPatternsOf } from '../../../common/url/url-patterns.ts';
@@ -6,11 +7,12 @@ import type { ProxiedHosts } from '../proxied-hosts.ts';
 const { globs, expressions } = loopbackHosts();
 const isLoopback = new RegExp(`^(?:${expressions.join('|')})$`);
 
-/** Every server of this machine, on every port. */
+/** Every server of this machine, on every port that browsers connect to. */
 export const LOOPBACK: ProxiedHosts = {
   matches: (url) => {
-    const { protocol = '', hostname = '' } = parsedUrl(url) ?? {};
-    return /^(http|ws)s?:$/.test(protocol) && isLoopback.test(hostname);
+    const parsed = parsedUrl(url);
+    if (!parsed || isBlockedPort(parsed)) return false;
+    return /^(http|ws)s?:$/.test(parsed.protocol) && isLoopback.test(parsed.hostname);
   },
   urlPatterns: globs.flatMap((host) => urlPatternsOf(host, null)),
   hostExpressions: expressions.map((host) => `^${host}:\\d+$`),

@@ -26,7 +26,10 @@ subscribe('undici:client:sendHeaders', (message) => {
   if (socket instanceof ResponseSocket) socket.begin();
 });
 
-/** A proxy's connections, and what it knows about their servers. */
+/** How many connections a browser context has to a server at once, as in Chromium. */
+const MAX_PER_SERVER = 6;
+
+/** The connections of a browser context, and what it knows about their servers. */
 export class Connections {
   /** Time limit for a response's head, and for each next piece of its body, in ms. */
   readonly #responseTimeout: number;
@@ -94,6 +97,7 @@ export class Connections {
           over2(options, connected);
         });
       },
+      connections: MAX_PER_SERVER,
       headersTimeout: this.#responseTimeout,
       bodyTimeout: this.#responseTimeout,
       keepAliveTimeout: KEEP_ALIVE_MS,

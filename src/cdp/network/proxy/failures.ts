@@ -52,7 +52,10 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof TunnelError) {
     return { failure: 'Failed', netError: error.netError, proxyChallenge: error.challenge, detail: message };
   }
-  const [, failure = 'Failed', known] = FAILURES.find(([pattern]) => pattern.test(code)) ?? [];
+  // Of several addresses, the last one counts: the machine may have none of the first family.
+  const { errors: [...tried] = [] } = error as Partial<AggregateError>;
+  const last = (tried.at(-1) as NodeJS.ErrnoException | undefined)?.code ?? code;
+  const [, failure = 'Failed', known] = FAILURES.find(([pattern]) => pattern.test(last)) ?? [];
   const netError: NetError | undefined = error instanceof UnusableResponse ? `net::${error.code}` : known;
   return { failure, netError, detail: message || code || String(error) };
 }

@@ -20,6 +20,8 @@ export interface ProxyRequest {
   /** In wire text. */
   headers: Record<string, string>;
   body: Buffer | null;
+  /** ID of the page's browser context. Default: the browser's own. */
+  context?: string | undefined;
   /** The page's context ignores certificate errors. */
   ignoreHTTPSErrors: boolean;
   /** The proxy of the page's context. */
@@ -92,7 +94,8 @@ interface Route {
  * again.
  */
 export class ProxyFetcher {
-  readonly #connections: Connections;
+  /** By browser context. */
+  readonly #connections = new Map<string | undefined, Connections>();
   readonly #traffic: ProxiedTraffic | undefined;
   readonly #dial: Dial | undefined;
 
@@ -100,7 +103,6 @@ export class ProxyFetcher {
   constructor(traffic?: ProxiedTraffic, dial?: Dial) {
     this.#traffic = traffic;
     this.#dial = dial;
-    this.#connections = new Connections(RESPONSE_MS, traffic, dial);
   }
 
   /** Never rejects. */
@@ -115,9 +117,15 @@ export class ProxyFetcher {
     }
   }
 
+  /** Aborts all requests of a browser context. */
+  closeContext(context: string): void {
+    this.#connections.get(context)?.close();
+    this.#connections.delete(context);
+  }
+
   /** Aborts all requests. */
   close(): void {
-    this.#connections.close();
+    for (const connections of this.#connections.values()) connections.close();
   }
 
   async #send(
@@ -135,10 +143,12 @@ export class ProxyFetcher {
   }
 
   /** Where a request is sent, and on which connections. */
-  #route({ url, ignoreHTTPSErrors, proxy }: ProxyRequest): Route {
+  #route({ url, context, ignoreHTTPSErrors, proxy }: ProxyRequest): Route {
     const { origin, pathname, search, protocol, host } = new URL(url);
     const path = `${pathname}${search}`;
-    const direct = { connections: this.#connections, origin, path, headers: {}, ignoreHTTPSErrors };
+    const connections = this.#connections.get(context) ?? new Connections(RESPONSE_MS, this.#traffic, this.#dial);
+    this.#connections.set(context, connections);
+    const direct = { connections, origin, path, headers: {}, ignoreHTTPSErrors };
     if (!proxy?.serves(url)) return direct;
     const { server, authorization } = proxy;
     if (protocol === 'https:' || server.scheme.startsWith('socks')) {

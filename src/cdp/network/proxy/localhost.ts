@@ -24,9 +24,10 @@ export function isLocalhost(hostname: string): boolean {
 }
 
 const bothHere: LookupFunction = (_hostname, { all }, callback) => {
+  // In the order in which Chromium tries them.
   const both = [
-    { address: '127.0.0.1', family: 4 },
     { address: '::1', family: 6 },
+    { address: '127.0.0.1', family: 4 },
   ];
   if (all) callback(null, both);
   else callback(null, '127.0.0.1', 4);

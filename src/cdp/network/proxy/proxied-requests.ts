@@ -61,7 +61,7 @@ interface Parts {
 }
 
 /** A request to make, without the page's connection settings. */
-type WorkerRequest = Omit<ProxyRequest, 'ignoreHTTPSErrors' | 'proxy' | 'link'> & { isScripts: boolean };
+type WorkerRequest = Omit<ProxyRequest, 'context' | 'ignoreHTTPSErrors' | 'proxy' | 'link'> & { isScripts: boolean };
 
 /** Makes the proxied requests and gives the results to the browser. */
 export class ProxiedRequests {
@@ -88,6 +88,10 @@ export class ProxiedRequests {
 
   /** Returns null for a command that responds to our own event, or that gets its response here. */
   onCommand(command: CdpMessage): CdpMessage | null {
+    if (command.method === 'Target.disposeBrowserContext') {
+      const { browserContextId } = fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(command.params);
+      this.#fetcher.closeContext(String(browserContextId));
+    }
     return this.#credentials.onCommand(command) && this.#parts.streams.kept.onCommand(command);
   }
 
@@ -268,13 +272,14 @@ export class ProxiedRequests {
   }
 
   async #outcome(
-    { conditions, ignoreHTTPSErrors }: ProxiedTarget,
+    { conditions, ignoreHTTPSErrors, session }: ProxiedTarget,
     request: WorkerRequest,
     proxy: ContextProxy | undefined,
   ): Promise<Outcome> {
     if (conditions?.isOffline) return { failure: 'InternetDisconnected', detail: 'the page is offline' };
     const link = conditions?.links.find((each) => each.matches(request.url));
-    return await this.#fetcher.fetch({ ...request, ignoreHTTPSErrors, proxy, link });
+    const context = session.target.contextId;
+    return await this.#fetcher.fetch({ ...request, context, ignoreHTTPSErrors, proxy, link });
   }
 
   /**
