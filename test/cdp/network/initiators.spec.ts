@@ -321,3 +321,17 @@ test.describe('with a listed host', () => {
     expect(denied).toEqual([back]);
   });
 });
+
+test('proxies what a frame with a `javascript:` address requests, for pages of its server only', async ({
+  newContext,
+  own,
+  foreign,
+}) => {
+  const page = await (await newContext()).newPage();
+  const framed = (name: string) => `<iframe src="javascript:'<img src=${own.url}/pixel.svg?${name}>'"></iframe>`;
+  await page.goto(`${own.url}/page?html=${encodeURIComponent(framed('of-own'))}`);
+  await expect.poll(() => own.requests.map(({ query }) => query)).toContain('of-own=');
+  await page.goto(pageUrl(foreign, `${framed('of-foreign')}<img src=/pixel.svg>`));
+  await page.goto(`${own.url}/page?html=last`);
+  expect(own.requests.map(({ query }) => query)).not.toContain('of-foreign=');
+});

@@ -4,6 +4,7 @@ import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { FrameDocument } from '../../model/frame.ts';
+import { mainWorldOf } from '../../model/frames.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { NetworkRequest } from '../../model/requests.ts';
 import { pageOf, type Session, type Target } from '../../model/session.ts';
@@ -207,7 +208,7 @@ export class Initiators {
   }
 
   async #isOfOwnDocument(
-    { loaderId, documentUrl, url, type }: NetworkRequest,
+    { loaderId, frameId, documentUrl, url, type }: NetworkRequest,
     target: ProxiedTarget,
   ): Promise<boolean> {
     if (loaderId === '') {
@@ -215,7 +216,11 @@ export class Initiators {
       return this.#whose(target, documentUrl) === 'own' && (documentUrl !== url || type === 'Script');
     }
     const document = this.#transport.model.frames.document(loaderId);
-    return document !== undefined && (await this.#isOwnDocument(document, target));
+    if (document) return await this.#isOwnDocument(document, target);
+    // A frame with a `javascript:` address keeps its first, empty document, which the browser does not report.
+    const isFirst = documentUrl === 'about:blank' && this.#transport.model.frames.get(frameId) === undefined;
+    const world = isFirst ? mainWorldOf(target.session, frameId) : undefined;
+    return world !== undefined && this.#whose(target, world.origin) === 'own';
   }
 
   async #isOwnDocument(document: FrameDocument, target: ProxiedTarget): Promise<boolean> {
