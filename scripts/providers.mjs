@@ -146,12 +146,12 @@ async function plainRows(suite, chromium, name) {
     const env = { CHROMIUM_PATH: chromium, TMPDIR };
     const left = () => readdirSync(TMPDIR).filter((each) => each.startsWith('poolwright-browser-')).length;
     const byProvider = await runs(suite, 'playwright.config.ts', env, left);
-    const doctor = doctorOf(suite, { ...env, POOLWRIGHT_PROVIDER: 'browsers.ts' });
+    const doctor = doctorOf(suite, { ...env, POOLWRIGHT_PROVIDER: 'browsers.mjs' });
     return [
       ['an address', `${name}, debugging port`, 'suite', byPort],
       ['an address', `${name}, debugging port`, 'doctor', doctorOf(suite, address)],
-      ['browsers.ts', name, 'suite', byProvider],
-      ['browsers.ts', name, 'doctor', doctor],
+      ['browsers.mjs', name, 'suite', byProvider],
+      ['browsers.mjs', name, 'doctor', doctor],
     ];
   } finally {
     process.kill(-child.pid, 'SIGKILL');

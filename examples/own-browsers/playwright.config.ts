@@ -4,6 +4,6 @@ import { withHostedBrowsers } from 'poolwright';
 export default defineConfig(
   withHostedBrowsers(
     { testDir: './tests', outputDir: './test-results', fullyParallel: true, workers: 2 },
-    { provider: './browsers.ts' },
+    { provider: './browsers.mjs' },
   ),
 );

@@ -25,7 +25,7 @@ export async function importFile(path: string): Promise<Record<string, unknown>>
   if (jiti) return await jiti.import(path);
   throw new OptionsError(
     basename(path),
-    `Node ${process.versions.node} cannot load TypeScript. Run \`npm install --save-dev jiti\`, use Node 22.18 or later, or rename the file to .mjs`,
+    `Node ${process.versions.node} cannot load TypeScript. Run \`npm install --save-dev jiti\`, use Node 22.18 or later, or write the file in JavaScript (.mjs)`,
   );
 }
 

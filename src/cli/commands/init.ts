@@ -27,7 +27,7 @@ vitest.hosted.config.mjs). It adds the script test:hosted to package.json and te
 before it writes. A second run changes nothing. It installs nothing. For files that it cannot edit safely, it prints the
 lines to add.
 With --browsers addresses or provider, tests run on your own browsers: at the address of a debugging port, or those of
-browsers.ts, which starts Chromium on this machine.
+browsers.mjs, which starts Chromium on this machine.
 Exit code: 0 set up, 1 something is left for you to add, 2 nothing was changed (without a terminal, init cannot ask).`;
 
 /** `poolwright init`: makes a suite ready for hosted browsers. */

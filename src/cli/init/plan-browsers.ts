@@ -9,7 +9,7 @@ export const BROWSERS = ['service', 'addresses', 'provider'] as const;
 
 export type Browsers = (typeof BROWSERS)[number];
 
-const PROVIDER = 'browsers.ts';
+const PROVIDER = 'browsers.mjs';
 const ADDRESS = 'http://localhost:9222';
 const OPTIONS = { addresses: `{ browsers: ['${ADDRESS}'] }`, provider: `{ provider: './${PROVIDER}' }` };
 const CONFIGS = ['ts', 'mts', 'mjs', 'js', 'cjs', 'json'].map((ending) => `poolwright.config.${ending}`);
@@ -56,7 +56,7 @@ export function planBrowsers(plan: Plan, project: Project, browsers: Browsers, d
     `set CHROMIUM_PATH, unless \`chromium\` starts one, or change ${here}: docs/services.md has other services`,
     `POOLWRIGHT_PROVIDER=${here} ${doctor}`,
   );
-  return loadsTypeScript() || project.dependencies.has('jiti') ? missing : [...missing, 'jiti'];
+  return missing;
 }
 
 /** Plans the options of other runners than Playwright Test, which have a file for them. */
@@ -71,9 +71,4 @@ export function planOptionsFile(plan: Plan, { directory }: Project, browsers: Br
   // What `init` wrote may change to the other kind.
   else if (text === null || BROWSERS.some((each) => text === textOf(each))) plan.write(file, textOf(browsers));
   else plan.byHand.push({ file, why: 'exists', todo: 'Add to its options:', lines: [options] });
-}
-
-/** As Node does since 22.18. */
-function loadsTypeScript(): boolean {
-  return 'typescript' in process.features && Boolean(process.features.typescript);
 }

@@ -8,17 +8,17 @@ import { poolwright } from '../../support/run-cli.ts';
 
 /** The provider of examples/own-browsers, which `init` writes, too: it leaves neither processes nor files. */
 
-const RECIPE = resolve(import.meta.dirname, '../../../examples/own-browsers/browsers.ts');
+const RECIPE = resolve(import.meta.dirname, '../../../examples/own-browsers/browsers.mjs');
 
 const test = base.extend<{ env: Record<string, string>; files: Record<string, string> }>({
   // A separate directory for temporary files, so that what is left there is of this test.
   env: async ({}, use, { outputDir }) => {
     const TMPDIR = join(outputDir, 'tmp');
     await mkdir(TMPDIR, { recursive: true });
-    await use({ TMPDIR, CHROMIUM_PATH: await localChromium(), POOLWRIGHT_PROVIDER: 'browsers.ts' });
+    await use({ TMPDIR, CHROMIUM_PATH: await localChromium(), POOLWRIGHT_PROVIDER: 'browsers.mjs' });
     expect(await profilesIn(TMPDIR)).toEqual([]);
   },
-  files: async ({}, use) => await use({ 'browsers.ts': await readFile(RECIPE, 'utf8') }),
+  files: async ({}, use) => await use({ 'browsers.mjs': await readFile(RECIPE, 'utf8') }),
 });
 
 async function profilesIn(directory: string): Promise<string[]> {
@@ -30,9 +30,9 @@ const ONE = { a: `test('a', async ({ page }) => { await page.goto('about:blank')
 test('no Chromium, or one that ends: one clear error', async ({ runSuite, env, files }) => {
   const run = (path: string) => runSuite({ tests: ONE, files, env: { ...env, CHROMIUM_PATH: path }, code: 1 });
   expect((await run('no-such-chromium')).output).toContain(
-    'browsers.ts: no-such-chromium does not start: set CHROMIUM_PATH',
+    'browsers.mjs: no-such-chromium does not start: set CHROMIUM_PATH',
   );
-  expect((await run('false')).output).toContain('browsers.ts: false ended with 1');
+  expect((await run('false')).output).toContain('browsers.mjs: false ended with 1');
 });
 
 test('`sweep` ends the browser of a killed run, and removes its profile', async ({ startSuite, env, files }) => {

@@ -19,6 +19,6 @@ test('docs/services.md shows files of examples/own-browsers', () => {
 });
 
 test('`init` writes the provider of the example', () => {
-  const provider = readFileSync(join(EXAMPLE, 'browsers.ts'), 'utf8');
-  expect(readFileSync(join(ROOT, 'templates/browsers.ts'), 'utf8')).toBe(provider);
+  const provider = readFileSync(join(EXAMPLE, 'browsers.mjs'), 'utf8');
+  expect(readFileSync(join(ROOT, 'templates/browsers.mjs'), 'utf8')).toBe(provider);
 });

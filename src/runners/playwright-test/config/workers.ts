@@ -28,6 +28,8 @@ export interface BrowserSource {
   browsers: number | null;
   /** For the user, with the number: "the plan allows 10 browsers at once". */
   what: string;
+  /** The pool that has them, if its size is unknown. */
+  pool?: string;
 }
 
 export interface Machine {
@@ -92,7 +94,8 @@ export function suitableWorkers({
   const unknown = sources.find(({ browsers }) => browsers === null);
   if (unknown) {
     const many = own === 1 ? '1 worker' : `${own} workers`;
-    const how = '`npx poolwright doctor` remembers it, or set `workers`';
+    const named = unknown.pool === undefined ? '' : `POOLWRIGHT_POOL=${unknown.pool} `;
+    const how = `\`${named}npx poolwright doctor\` remembers it, or set \`workers\``;
     return { workers: null, why: `${many}, Playwright's own number: ${unknown.what} is not known here yet. ${how}` };
   }
   const [fewest] = [...sources].sort((a, b) => (a.browsers ?? 0) - (b.browsers ?? 0));
@@ -116,7 +119,7 @@ function sourcesOf(hosted: readonly { options: MergedOptions }[], known: KnownLi
       return size === undefined ? [] : [{ browsers: size, what: `the run's pool has ${count(size)}` }];
     }
     const size = known.pools.get(pool);
-    if (size === undefined) return [{ browsers: null, what: `the size of pool ${pool}` }];
+    if (size === undefined) return [{ browsers: null, what: `the size of pool ${pool}`, pool }];
     return [{ browsers: size, what: `pool ${pool} has ${count(size)}` }];
   });
   const limit = known.concurrentBrowsers;

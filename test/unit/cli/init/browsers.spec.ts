@@ -5,7 +5,7 @@ import { expect, manifest, test } from '../../../support/unit/init/project.ts';
 /** `init --browsers`: the user's own browsers instead of the service's. */
 
 const CONFIG = "import { defineConfig } from '@playwright/test';\n\nexport default defineConfig({});\n";
-const SUITE = { 'package.json': manifest(['@playwright/test', 'jiti']), 'playwright.config.ts': CONFIG };
+const SUITE = { 'package.json': manifest(['@playwright/test']), 'playwright.config.ts': CONFIG };
 const ROOT = resolve(import.meta.dirname, '../../../..');
 
 test('addresses: the config names one, and the steps start a browser there', async ({ project }) => {
@@ -30,21 +30,20 @@ test('addresses: the config names one, and the steps start a browser there', asy
 });
 
 test('provider: writes the file of examples/own-browsers, beside the config', async ({ project }) => {
-  const { plan } = await project({ 'package.json': manifest(['jiti']), 'e2e/playwright.config.mjs': CONFIG });
+  const { plan } = await project({ 'package.json': manifest([]), 'e2e/playwright.config.mjs': CONFIG });
   const { texts, next } = await plan({ browsers: 'provider' });
-  expect(texts['e2e/browsers.ts']).toBe(readFileSync(join(ROOT, 'examples/own-browsers/browsers.ts'), 'utf8'));
+  expect(texts['e2e/browsers.mjs']).toBe(readFileSync(join(ROOT, 'examples/own-browsers/browsers.mjs'), 'utf8'));
   expect(texts['e2e/playwright.hosted.config.mjs']).toContain(
-    "export default withHostedBrowsers(config, { provider: './browsers.ts' });",
+    "export default withHostedBrowsers(config, { provider: './browsers.mjs' });",
   );
-  expect(next).toContain('POOLWRIGHT_PROVIDER=e2e/browsers.ts npx poolwright doctor');
+  expect(next).toContain('POOLWRIGHT_PROVIDER=e2e/browsers.mjs npx poolwright doctor');
   expect(next.join()).not.toContain('POOLWRIGHT_API_KEY');
 });
 
-test('a provider in TypeScript needs jiti on Nodes that do not load it', async ({ project }) => {
+test('a provider needs no package besides this one', async ({ project }) => {
   const { plan } = await project({ ...SUITE, 'package.json': manifest(['@playwright/test', 'poolwright']) });
   const { next } = await plan({ browsers: 'provider' });
-  const loads = 'typescript' in process.features && Boolean(process.features.typescript);
-  expect(next.includes('npm i -D jiti')).toBe(!loads);
+  expect(next.filter((step) => /\bnpm (i|install)\b/.test(step))).toEqual([]);
 });
 
 test('changes the config that it wrote for the service, and no other', async ({ project }) => {
@@ -70,23 +69,23 @@ test('changes the config that it wrote for the service, and no other', async ({ 
     },
   ]);
   const named = config.replace('(config)', "(config, { provider: './mine.mjs' })");
-  const kept = await (await project({ ...SUITE, 'playwright.hosted.config.ts': named, 'browsers.ts': '' })).plan({
+  const kept = await (await project({ ...SUITE, 'playwright.hosted.config.ts': named, 'browsers.mjs': '' })).plan({
     browsers: 'provider',
   });
   expect(kept.byHand).toEqual([]);
   expect(kept.present).toEqual(
     expect.arrayContaining([
-      'browsers.ts, which is not changed',
+      'browsers.mjs, which is not changed',
       'playwright.hosted.config.ts calls withHostedBrowsers',
     ]),
   );
 });
 
 test('other runners get poolwright.config.mjs', async ({ project }) => {
-  const files = { 'package.json': manifest(['puppeteer', 'mocha', 'poolwright', 'jiti']) };
+  const files = { 'package.json': manifest(['puppeteer', 'mocha', 'poolwright']) };
   const { texts } = await (await project(files)).plan({ browsers: 'provider' });
-  expect(texts['poolwright.config.mjs']).toBe("export default { provider: './browsers.ts' };\n");
-  expect(texts).toHaveProperty(['browsers.ts']);
+  expect(texts['poolwright.config.mjs']).toBe("export default { provider: './browsers.mjs' };\n");
+  expect(texts).toHaveProperty(['browsers.mjs']);
   const before = { ...files, 'poolwright.config.mjs': texts['poolwright.config.mjs'] ?? '' };
   const changed = await (await project(before)).plan({ browsers: 'addresses' });
   expect(changed.texts['poolwright.config.mjs']).toBe("export default { browsers: ['http://localhost:9222'] };\n");

@@ -14,7 +14,11 @@ import { propertyRuns } from '../../../../support/property-runs.ts';
 
 const LARGE = { cores: 64, memory: 256e9 };
 const plan = (browsers: number | null): BrowserSource => ({ browsers, what: `the plan allows ${browsers}` });
-const pool = (browsers: number | null): BrowserSource => ({ browsers, what: `pool p has ${browsers}` });
+const pool = (browsers: number | null): BrowserSource => ({
+  browsers,
+  what: `pool p has ${browsers}`,
+  ...(browsers === null && { pool: 'p' }),
+});
 
 base.describe('the number of workers', () => {
   const sizes = fc.integer({ min: 1, max: 500 });
@@ -61,7 +65,7 @@ base.describe('the number of workers', () => {
     const choice = suitableWorkers({ sources: [plan(10), pool(null)], shards: 1, own: 3, machine: LARGE });
     expect(choice).toEqual({
       workers: null,
-      why: "3 workers, Playwright's own number: pool p has null is not known here yet. `npx poolwright doctor` remembers it, or set `workers`",
+      why: "3 workers, Playwright's own number: pool p has null is not known here yet. `POOLWRIGHT_POOL=p npx poolwright doctor` remembers it, or set `workers`",
     });
   });
 

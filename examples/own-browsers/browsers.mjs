@@ -49,8 +49,11 @@ export default defineProvider({
   },
 });
 
-/** Also called for one that has ended, and by other processes. */
-async function release(id: string): Promise<void> {
+/**
+ * Also called for one that has ended, and by other processes.
+ * @param {string} id
+ */
+async function release(id) {
   if (!id.startsWith(prefix)) return;
   const profile = join(tmpdir(), basename(id));
   const pid = Number(await textOf(join(profile, 'pid')));
@@ -59,12 +62,16 @@ async function release(id: string): Promise<void> {
   await rm(profile, { recursive: true, force: true, maxRetries: 10 });
 }
 
-async function textOf(file: string): Promise<string> {
+/** @param {string} file */
+async function textOf(file) {
   return await readFile(file, 'utf8').catch(() => '');
 }
 
-/** The command of a process; empty when it has ended. */
-async function commandOf(pid: number): Promise<string> {
+/**
+ * The command of a process; empty when it has ended.
+ * @param {number} pid
+ */
+async function commandOf(pid) {
   if (process.platform === 'linux') return await textOf(`/proc/${pid}/cmdline`);
   const shown = promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]);
   return (await shown.catch(() => ({ stdout: '' }))).stdout;
