@@ -100,6 +100,8 @@ function valuesOf({ directory, agent, test, playwright }: PipelineFacts) {
     CONFIG: playwright?.config ?? '',
     /** Playwright writes videos on the machine that runs the tests. Hosted browsers need nothing else there. */
     VIDEO: playwright?.hasVideo ? 'yes' : '',
+    /** What stays local also in hosted runs. */
+    LOCAL: playwright?.localBrowsers.join(' ') ?? '',
     /** For the emulator. */
     CHROMIUM: `${playwright ? program('playwright') : 'npx --yes playwright'} install --with-deps chromium`,
   };

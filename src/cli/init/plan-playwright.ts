@@ -8,6 +8,12 @@ const OLDEST = [1, 48] as const;
 /** The extension to import a TypeScript file by, valid under every `moduleResolution`. */
 const IMPORTED_AS: Record<string, string> = { '.ts': '.js', '.mts': '.mjs', '.cts': '.cjs' };
 
+/** Browsers that no service has, by their names and those of Playwright's devices that have them. */
+const LOCAL = {
+  firefox: /['"](firefox|Desktop Firefox\b[^'"]*)['"]/,
+  webkit: /['"](webkit['"]|(Desktop Safari|iPhone|iPad|BlackBerry|Blackberry)\b)/,
+};
+
 /** What a suite's config means for its pipeline. */
 export interface PlaywrightSuite {
   /** The config that puts it on hosted browsers, as seen from the package's directory. */
@@ -16,6 +22,8 @@ export interface PlaywrightSuite {
   command: string;
   /** Whether its config records videos: Playwright writes them with an ffmpeg on the machine that runs the tests. */
   hasVideo: boolean;
+  /** The browsers that its config names and that stay local, as Playwright installs them. */
+  localBrowsers: string[];
   /** Whether its config sets `outputDir`: then the results are not in `test-results`. */
   hasOutputDir: boolean;
 }
@@ -43,6 +51,7 @@ export function planPlaywright(
     config: quoted(name),
     command: `playwright test${isDefault ? '' : ` -c ${quoted(name)}`}`,
     hasVideo: hasLine(text, /\bvideo['"]?\s*:(?!\s*['"]off['"])/),
+    localBrowsers: Object.entries(LOCAL).flatMap(([name, pattern]) => (hasLine(text, pattern) ? name : [])),
     hasOutputDir: hasLine(text, /\boutputDir['"]?\s*:/),
   };
 }

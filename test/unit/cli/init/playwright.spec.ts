@@ -1,3 +1,4 @@
+import { CI_PROVIDERS } from '../../../../src/cli/init/plan-ci.ts';
 import { expect, manifest, test } from '../../../support/unit/init/project.ts';
 
 /** `init` for Playwright: a second config, beside one that stays as it is. */
@@ -65,4 +66,21 @@ test('warns when Playwright is too old', async ({ project }) => {
     'node_modules/@playwright/test/package.json': '{ "version": "1.9.2" }',
   });
   expect((await plan()).notes).toEqual(['@playwright/test is 1.9.2 here, and poolwright needs 1.48 or later.']);
+});
+
+test('the pipeline installs the browsers that stay local', async ({ project }) => {
+  const install = async (config: string) => {
+    const { plan } = await project({ 'package.json': manifest(['@playwright/test']), 'playwright.config.ts': config });
+    const pipelines = await Promise.all(
+      CI_PROVIDERS.map(
+        async (ci) => Object.entries((await plan({ ci })).texts).find(([file]) => /\.yml$/.test(file))?.[1],
+      ),
+    );
+    return pipelines.map((text = '') => /install --with-deps (?!chromium)(.*)$/m.exec(text)?.[1] ?? null);
+  };
+  const of = (uses: string) => `export default { projects: [{ name: 'chromium' },\n${uses}\n] };`;
+  const three = of("{ use: { ...devices['Desktop Firefox'] } },\n{ use: { ...devices['iPhone 15'] } },");
+  expect(await install(three)).toEqual(Array(4).fill('firefox webkit'));
+  expect(await install(of("{ use: { browserName: 'webkit' } },"))).toEqual(Array(4).fill('webkit'));
+  expect(await install(of("// { use: { ...devices['Desktop Firefox'] } },"))).toEqual(Array(4).fill(null));
 });
