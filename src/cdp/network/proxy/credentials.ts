@@ -5,12 +5,29 @@ import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { type ContextProxy, originOf } from '../context-proxy/context-proxy.ts';
-import type { Outcome } from './fetcher.ts';
+import { digest } from './digest.ts';
+import type { Outcome, ProxyRequest } from './fetcher.ts';
 import type { PausedRequest } from './paused-request.ts';
 
+/** Schemes that are supported, the best first: Digest for servers, not for proxies. */
+const SCHEMES = [/^digest\b/i, /^basic\b/i];
 const BASIC = /^basic\b/i;
 /** Time limit for the client's response, in ms: it has the credentials at hand. */
 const RESPONSE_MS = 10_000;
+
+interface Challenge {
+  /** Of the header `WWW-Authenticate` or `Proxy-Authenticate`. */
+  value: string;
+  isForProxy: boolean;
+}
+
+interface Who {
+  username: string;
+  password: string;
+}
+
+/** The request that was challenged. */
+type Requested = Pick<ProxyRequest, 'method' | 'url'>;
 
 /**
  * Asks the client for `httpCredentials` when a proxied request gets a 401, or a 407 of a proxy, as the browser does for
@@ -18,7 +35,7 @@ const RESPONSE_MS = 10_000;
  */
 export class Credentials {
   readonly #transport: InterceptorTransport;
-  readonly #asked: SessionMap<string, (authorization: string | null) => void>;
+  readonly #asked: SessionMap<string, (who: Who | null) => void>;
 
   constructor(transport: InterceptorTransport) {
     this.#transport = transport;
@@ -26,9 +43,10 @@ export class Credentials {
   }
 
   /** `Authorization` from the name and password in the address, which are tried first; null if there are none. */
-  static inAddress(url: string, outcome: Outcome): string | null {
-    const { username, password } = urlCredentials(new URL(url));
-    return username !== '' && challengeOf(outcome)?.isForProxy === false ? basic(username, password) : null;
+  static inAddress(request: Requested, outcome: Outcome): string | null {
+    const who = urlCredentials(new URL(request.url));
+    const challenge = challengeOf(outcome);
+    return who.username !== '' && challenge?.isForProxy === false ? answerTo(challenge, request, who) : null;
   }
 
   /**
@@ -37,6 +55,7 @@ export class Credentials {
    */
   async ask(
     { sessionId, requestId, url }: PausedRequest,
+    request: Requested,
     outcome: Outcome,
     proxy: ContextProxy | undefined,
   ): Promise<{ authorization: string; isForProxy: boolean } | null> {
@@ -44,13 +63,15 @@ export class Credentials {
     if (challenge === null || (challenge.isForProxy && !proxy)) return null;
     const { isForProxy } = challenge;
     const key = `${sessionId} ${requestId}`;
-    const given = new Promise<string | null>((resolve) => this.#asked.set(key, resolve, sessionId));
+    const given = new Promise<Who | null>((resolve) => this.#asked.set(key, resolve, sessionId));
     const [, realm = ''] = /realm="([^"]*)"/i.exec(challenge.value) ?? [];
+    const scheme = BASIC.test(challenge.value) ? 'basic' : 'digest';
     const origin = isForProxy && proxy ? originOf(proxy.server) : new URL(url).origin;
-    const authChallenge = { source: isForProxy ? 'Proxy' : 'Server', origin, scheme: 'basic', realm };
+    const authChallenge = { source: isForProxy ? 'Proxy' : 'Server', origin, scheme, realm };
     const params = { requestId, request: { url }, authChallenge };
     this.#transport.deliver({ sessionId, method: 'Fetch.authRequired', params });
-    const authorization = await within(given, RESPONSE_MS, null).finally(() => this.#asked.delete(key));
+    const who = await within(given, RESPONSE_MS, null).finally(() => this.#asked.delete(key));
+    const authorization = who && answerTo(challenge, request, who);
     return authorization === null ? null : { authorization, isForProxy };
   }
 
@@ -62,14 +83,14 @@ export class Credentials {
     const settle = this.#asked.get(`${sessionId} ${requestId}`);
     if (!settle) return command;
     const { response, username, password } = fieldsOf<Protocol.Fetch.AuthChallengeResponse>(authChallengeResponse);
-    settle(response === 'ProvideCredentials' ? basic(String(username), String(password)) : null);
+    settle(response === 'ProvideCredentials' ? { username: String(username), password: String(password) } : null);
     this.#transport.deliver({ id, sessionId, result: {} });
     return null;
   }
 }
 
-/** The challenge of a server or proxy; null if there is none or its scheme is not supported. */
-export function challengeOf(outcome: Outcome): { value: string; isForProxy: boolean } | null {
+/** The best challenge of a server or proxy; null if there is none or its scheme is not supported. */
+export function challengeOf(outcome: Outcome): Challenge | null {
   if ('failure' in outcome) {
     const value = outcome.proxyChallenge;
     return value !== undefined && BASIC.test(value) ? { value, isForProxy: true } : null;
@@ -77,8 +98,17 @@ export function challengeOf(outcome: Outcome): { value: string; isForProxy: bool
   const isForProxy = outcome.status === 407;
   if (outcome.status !== 401 && !isForProxy) return null;
   const header = isForProxy ? /^proxy-authenticate$/i : /^www-authenticate$/i;
-  const found = outcome.headers.find(({ name, value }) => header.test(name) && BASIC.test(value));
-  return found ? { value: found.value, isForProxy } : null;
+  const offered = outcome.headers.filter(({ name }) => header.test(name)).map(({ value }) => value);
+  const schemes = isForProxy ? [BASIC] : SCHEMES;
+  const value = schemes.flatMap((scheme) => offered.filter((each) => scheme.test(each))).at(0);
+  return value === undefined ? null : { value, isForProxy };
+}
+
+/** Null if the challenge asks for something unknown. */
+function answerTo({ value }: Challenge, { method, url }: Requested, { username, password }: Who): string | null {
+  if (BASIC.test(value)) return basic(username, password);
+  const { pathname, search } = new URL(url);
+  return digest(value, { method, uri: `${pathname}${search}`, username, password });
 }
 
 function basic(username: string, password: string): string {

@@ -254,14 +254,14 @@ export class ProxiedRequests {
     const headers = { ...request.headers };
     const outcome = () => this.#outcome(target, { ...request, headers }, proxy);
     let last = await outcome();
-    const own = Credentials.inAddress(request.url, last);
+    const own = Credentials.inAddress(request, last);
     if (own !== null) {
       headers.authorization = own;
       last = await outcome();
     }
     const isClients = target.clientIntercepts && paused.sessionId === target.session.id;
     for (let tries = 0; tries < MAX_CREDENTIALS && isClients; tries += 1) {
-      const given = await this.#credentials.ask(paused, last, proxy);
+      const given = await this.#credentials.ask(paused, request, last, proxy);
       if (given === null) break;
       if (given.isForProxy && proxy) proxy.authorization = given.authorization;
       else headers.authorization = given.authorization;
