@@ -12,7 +12,7 @@ export type ProxiedDocument = Pick<World, 'session' | 'uniqueId' | 'origin' | 'f
 /**
  * The documents that a proxy may talk to. The browser reports which document calls: a page's own claims are not
  * trusted. Empty frames have their opener's origin. Documents with an opaque origin (sandboxed, `data:`) belong to no
- * host, and neither do extensions' worlds.
+ * host: they may only open WebSockets to hosts that every page reaches. Extensions' worlds may do nothing.
  */
 export class ProxiedDocuments {
   readonly #model: BrowserModel;
@@ -39,8 +39,11 @@ export class ProxiedDocuments {
   calling(sessionId: string, contextId: unknown): ProxiedDocument | undefined {
     const session = this.#model.session(sessionId);
     const worker = session && isWorker(session) ? this.#workers.of(sessionId) : undefined;
-    if (worker) return this.#isProxied(worker) ? worker : undefined;
-    return this.#proxied(session?.worlds.get(contextId as number));
+    const world = session?.worlds.get(contextId as number);
+    const document = worker ?? (world?.isDefault ? world : undefined);
+    if (!document) return undefined;
+    const isAllowed = originOf(document.origin) === null ? this.#policy.listsHosts : this.#isProxied(document);
+    return isAllowed ? document : undefined;
   }
 
   /** The current document of a frame. */

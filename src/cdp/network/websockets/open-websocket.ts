@@ -12,6 +12,8 @@ export interface WebSocketOptions {
   /** Default: the connection starts on this machine. */
   dial?: Dial | undefined;
   traffic?: ProxiedTraffic | undefined;
+  /** Called at once with the headers that the handshake has besides. */
+  onRequest(own: Record<string, string>): void;
 }
 
 /** Time limit for connecting, in ms. */
@@ -20,7 +22,7 @@ const HANDSHAKE_TIMEOUT_MS = 30_000;
 /** Starts to open a WebSocket. Its events report the result. */
 export function openWebSocket(
   url: string,
-  { protocols, headers, ignoreHTTPSErrors, dial, traffic }: WebSocketOptions,
+  { protocols, headers, ignoreHTTPSErrors, dial, traffic, onRequest }: WebSocketOptions,
 ): WebSocket {
   return new WebSocket(url, protocols, {
     headers,
@@ -30,6 +32,8 @@ export function openWebSocket(
       request.once('socket', (socket) => traffic?.follow(socket));
       // As a browser writes it.
       if (protocols.length > 0) request.setHeader('Sec-WebSocket-Protocol', protocols.join(', '));
+      const all = Object.entries(request.getHeaders()).map(([name, value]) => [name, String(value)]);
+      onRequest(Object.fromEntries(all.filter(([name = '']) => headers[name] === undefined)));
       request.end();
     },
     ...(dial

@@ -7,6 +7,7 @@ import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { ContextProxies } from '../context-proxy/context-proxies.ts';
 import { dialThrough } from '../context-proxy/tunnel.ts';
 import type { PageBinding } from '../page-binding.ts';
+import { originOf } from '../policy/loopback-origin.ts';
 import type { ProxiedDocument, ProxiedDocuments } from '../proxied-documents.ts';
 import type { ProxiedTarget, ProxiedTargets } from '../proxied-targets.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
@@ -144,10 +145,10 @@ export class ProxiedWebSockets {
     const isAllowed = target !== undefined && this.#parts.documents.mayConnect(document, url);
     const headers = isAllowed ? await this.#headers(document, target, opening) : {};
     if (this.#connections.get(key) !== connection) return;
-    events.sending(headers);
-    if (!isAllowed) return this.#fail(connection, 'Error in connection establishment: net::ERR_FAILED');
-    if (target.conditions?.isOffline) {
-      return this.#fail(connection, 'Error in connection establishment: net::ERR_INTERNET_DISCONNECTED');
+    const refusal = !isAllowed ? 'FAILED' : target.conditions?.isOffline ? 'INTERNET_DISCONNECTED' : null;
+    if (!isAllowed || refusal !== null) {
+      events.sending(headers);
+      return this.#fail(connection, `Error in connection establishment: net::ERR_${refusal}`);
     }
     const { ignoreHTTPSErrors } = target;
     const { protocols } = opening;
@@ -155,7 +156,8 @@ export class ProxiedWebSockets {
     const dial = this.#dialFor(document, url);
     try {
       const wire = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, wireText(value)]));
-      const options = { protocols, headers: wire, ignoreHTTPSErrors, dial, traffic };
+      const onRequest = (own: Record<string, string>) => events.sending({ ...own, ...headers });
+      const options = { protocols, headers: wire, ignoreHTTPSErrors, dial, traffic, onRequest };
       connection.socket = openWebSocket(url, options);
       this.#follow(connection, connection.socket);
     } catch (error) {
@@ -205,7 +207,7 @@ export class ProxiedWebSockets {
       cookieHeader(this.#transport, opening.url, this.#pageOf(target)),
       isDocument ? this.#parts.implied.complete({}, target, sending) : {},
     ]);
-    const { origin } = new URL(document.origin);
+    const origin = originOf(document.origin) ?? 'null';
     return {
       ...implied,
       pragma: 'no-cache',

@@ -40,7 +40,7 @@ test('reaches a server on one address of localhost when the worker is busy while
 
 test('reaches it with a WebSocket, too', async () => {
   const server = await startDevServer();
-  const options = { protocols: [], headers: {}, ignoreHTTPSErrors: false };
+  const options = { protocols: [], headers: {}, ignoreHTTPSErrors: false, onRequest: () => undefined };
   try {
     const socket = openWebSocket(`${server.url.replace('http', 'ws')}/own`, options);
     keepBusy();
