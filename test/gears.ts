@@ -114,7 +114,7 @@ export const FIRST_GEAR: Readonly<Record<string, readonly Selection[]>> = {
     {
       why: 'the package as it ships, and its commands',
       tests: {
-        'package/consumer': ['loads every entry', 'runs a suite'],
+        'package/consumer': ['loads every entry', 'templates of init', 'runs a suite'],
         'commands/process': ['exit code'],
         'watch/page': ['gives nothing to others'],
       },

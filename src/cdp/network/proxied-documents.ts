@@ -40,10 +40,10 @@ export class ProxiedDocuments {
     const session = this.#model.session(sessionId);
     const worker = session && isWorker(session) ? this.#workers.of(sessionId) : undefined;
     const world = session?.worlds.get(contextId as number);
-    const document = worker ?? (world?.isDefault ? world : undefined);
-    if (!document) return undefined;
-    const isAllowed = originOf(document.origin) === null ? this.#policy.listsHosts : this.#isProxied(document);
-    return isAllowed ? document : undefined;
+    if (worker) return this.#isProxied(worker) ? worker : undefined;
+    const isOpaque = session && world?.isDefault && originOf(world.origin) === null;
+    if (isOpaque) return this.#policy.listsHosts && this.#targets.serving(session) ? world : undefined;
+    return this.#proxied(world);
   }
 
   /** The current document of a frame. */

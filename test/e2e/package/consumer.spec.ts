@@ -296,6 +296,18 @@ test("import 'poolwright' › loads no zod, no client and no reporter", async ({
   expect(cached.filter((path) => !path.includes('/node_modules/poolwright/dist/'))).toEqual([]);
 });
 
+test('the package › has the templates of init', async ({ directory }) => {
+  const suite = join(directory, 'suite');
+  await mkdir(suite);
+  await writeFile(join(suite, 'package.json'), JSON.stringify({ devDependencies: { '@playwright/test': '*' } }));
+  await writeFile(join(suite, 'playwright.config.mjs'), 'export default {};');
+  const init = [join(directory, 'node_modules/poolwright/dist/cli.js'), 'init', '--ci', 'github', '--dry-run'];
+  const { stdout } = await run(node, [...init, '--browsers', 'provider'], { cwd: suite });
+  expect(stdout).toContain('poolwright sweep');
+  expect(stdout).toContain('defineProvider');
+  await rm(suite, { recursive: true });
+});
+
 test('the package › runs a suite', async ({ directory }) => {
   await writeFile(
     join(directory, 'playwright.config.ts'),

@@ -13,7 +13,7 @@ const cases: [rules: string, listed: string[], notListed: string[]][] = [
       'https://localhost:3000/a?b',
       'http://app.localhost/',
       'http://127.0.0.1:8080/',
-      'http://[::1]:1/',
+      'http://[::1]:81/',
       'ws://localhost:5173/',
       'http://localhost.:3000/',
       'http://app.localhost./',
@@ -25,6 +25,7 @@ const cases: [rules: string, listed: string[], notListed: string[]][] = [
     [
       'http://localhost.example.com/',
       'http://127.0.0.1.example.com/',
+      'http://localhost:6000/', // a port that browsers block
       'http://notlocalhost/',
       'http://10.0.0.1/',
       'http://example.com/?u=http://localhost/',
@@ -119,7 +120,7 @@ test('auto exposes loopback when the suite uses it, and always what the test vis
     expect(exposedNetwork(option, {})).toBe('auto');
     expect(exposedNetwork(option, { webServer: null })).toBe('auto');
     expect(exposedNetwork(option, { webServer: { port: 3000 } })).toBe('auto,<loopback>');
-    expect(exposedNetwork(option, { webServer: { url: 'https://127.0.0.1:1/health' } })).toBe('auto,<loopback>');
+    expect(exposedNetwork(option, { webServer: { url: 'https://127.0.0.1:81/health' } })).toBe('auto,<loopback>');
     expect(exposedNetwork(option, { baseURL: 'http://a.example', webServer: [{ url: 'http://b.example' }] })).toBe(
       'auto',
     );

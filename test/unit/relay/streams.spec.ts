@@ -120,7 +120,7 @@ test('with `auto`, connects to loopback once the test visits it, not because the
   const origin = new URL(url).origin;
   expect(await reaches()).toEqual(['EACCES', []]);
   expect(await reaches(call('goto', { url: 'http://example.com/' }))).toEqual(['EACCES', []]);
-  expect(await reaches(call('goto', { url: 'http://localhost:1/' }))).toEqual(['connected', [origin]]);
+  expect(await reaches(call('goto', { url: 'http://localhost:81/' }))).toEqual(['connected', [origin]]);
   expect(await reaches(call('evaluateExpression', { expression: `"goto" ${url}` }))).toEqual(['EACCES', []]);
   expect(await reaches(call('goto', { url }))).toEqual(['connected', [origin]]);
   expect(await reaches(call('newContext', { baseURL: origin }))).toEqual(['connected', [origin]]);

@@ -24,7 +24,7 @@ const optional: Optional[] = await Promise.all(
 );
 
 /** An address without a listener. */
-const NOWHERE = '127.0.0.1:1';
+const NOWHERE = '127.0.0.1:2';
 
 /**
  * Returns every interceptor, each alone.

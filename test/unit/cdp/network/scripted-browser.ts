@@ -6,7 +6,7 @@ import { isOwnId } from '../../../../src/cdp/transport/own-commands.ts';
 import { parseNetworkRules } from '../../../../src/options/network-rules.ts';
 
 /** An address without a listener: a request that is carried there fails at once, without a network. */
-export const LISTED_ORIGIN = 'http://127.0.0.1:1';
+export const LISTED_ORIGIN = 'http://127.0.0.1:2';
 
 /** The transport between a Playwright and a browser that the test plays: no process and no socket on either side. */
 export class ScriptedBrowser {
@@ -21,7 +21,7 @@ export class ScriptedBrowser {
 
   constructor() {
     this.#list = new InterceptorList(
-      [(link) => new Network(link, { proxiedHosts: parseNetworkRules('127.0.0.1:1') }, NetworkProxy)],
+      [(link) => new Network(link, { proxiedHosts: parseNetworkRules('127.0.0.1:2') }, NetworkProxy)],
       {
         toBrowser: (command) => {
           if (isOwnId(command.id)) this.#answer(command);
