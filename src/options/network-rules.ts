@@ -8,8 +8,8 @@ import { urlPatternsOf } from '../common/url/url-patterns.ts';
 /** Which requests of a hosted browser go through the test machine. */
 export interface NetworkRules {
   /**
-   * Whether an `http:`, `https:`, `ws:` or `wss:` address is on a listed host; false for every other text, and for ports
-   * that browsers do not connect to.
+   * Whether an `http:`, `https:`, `ws:` or `wss:` address is on a listed host; false for every other text, and for
+   * ports that browsers do not connect to.
    */
   matches(url: string): boolean;
   /** The same for Chromium, as URL globs. They may take in more, never less. */

@@ -6,7 +6,7 @@ const BLOCKED = new Set([
   ...[5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080],
 ]);
 
-/** Whether a browser refuses to connect to an address because of its port: it says so itself. */
+/** Whether a browser refuses to connect to an address because of its port (`net::ERR_UNSAFE_PORT`). */
 export function isBlockedPort({ port }: Pick<URL, 'port'>): boolean {
   return port !== '' && BLOCKED.has(Number(port));
 }

@@ -23,7 +23,7 @@ interface ReachMessage {
 
 /**
  * Runs in each document before its own scripts and those of the test, and in workers. In documents of hosts that may be
- * proxied, `fetch`, `XMLHttpRequest`, `EventSource` and `WebSocket` take what the transport offers them. In workers, and
+ * proxied, `fetch`, `XMLHttpRequest`, `EventSource` and `WebSocket` take what the transport offers them. In workers and
  * in documents without an origin, only `WebSocket` does. Other documents stay unchanged.
  * @returns takes the transport's messages
  */
