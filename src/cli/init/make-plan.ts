@@ -40,9 +40,9 @@ export async function makePlan(
   const plan = new Plan();
   const found = runner === undefined || runner === 'playwright' ? findPlaywrightConfig(directory, config) : null;
   const project = await projectOf(found ? dirname(found) : directory, directory);
-  const other = detectRunner(project);
-  const chosen = found ? 'playwright' : (runner ?? other);
-  if (chosen === null || (chosen === 'playwright' && !found)) throw nothingFound(directory, project);
+  const runners = puppeteerRunners(project);
+  const chosen = found ? 'playwright' : (runner ?? runners.at(0));
+  if (chosen === undefined || (chosen === 'playwright' && !found)) throw nothingFound(directory, project);
 
   const lacking = planBrowsers(plan, project, browsers, found ? dirname(found) : project.directory);
   const install = commandFromStart(project, 'add', ['-D', ...lacking]);
@@ -59,7 +59,8 @@ export async function makePlan(
   plan.next.push(script === null ? test : commandFromStart(project, 'run', [script]));
   ignoreResults(plan, project);
   if (ci) planCi(plan, project, ci, { test, playwright });
-  if (found && other) plan.notes.push(`This project also has Puppeteer tests: npx poolwright init --runner ${other}`);
+  for (const other of runner === undefined ? runners.filter((each) => each !== chosen) : [])
+    plan.notes.push(`This package also has ${RUNNERS[other].title}: npx poolwright init --runner ${other}`);
   findLeftovers(plan, project);
   plan.notes.push(...(await uncommittedEdits(plan, project)));
   // Where nothing changes, the next steps are not printed.
@@ -73,16 +74,17 @@ function titleOf(runner: Runner, config: string | null): string {
   return config === null ? title : `${title}, ${config}`;
 }
 
-/**
- * The runner of a project's Puppeteer tests, by its dependencies and scripts; null: it has no Puppeteer, or no runner.
- */
-function detectRunner({ dependencies, manifest }: Project): PuppeteerRunner | null {
-  if (!hasPuppeteer(dependencies)) return null;
-  const byName = (['vitest', 'jest', 'mocha'] as const).find((name) => dependencies.has(name));
-  if (byName) return byName;
-  if (dependencies.has('jest-puppeteer')) return 'jest';
+/** What may run a project's Puppeteer tests, by its dependencies and scripts, the likeliest first. */
+function puppeteerRunners({ dependencies, manifest }: Project): PuppeteerRunner[] {
+  if (!hasPuppeteer(dependencies)) return [];
   const scripts = Object.values(manifest?.scripts ?? {});
-  return scripts.some((script) => /\bnode\b.*\s--test\b/.test(script)) ? 'node-test' : null;
+  const isThere: Record<PuppeteerRunner, boolean> = {
+    vitest: dependencies.has('vitest'),
+    jest: dependencies.has('jest') || dependencies.has('jest-puppeteer'),
+    mocha: dependencies.has('mocha'),
+    'node-test': scripts.some((script) => /\bnode\b.*\s--test\b/.test(script)),
+  };
+  return (Object.keys(isThere) as PuppeteerRunner[]).filter((name) => isThere[name]);
 }
 
 /** Whether any package of Puppeteer's is among these. */

@@ -215,7 +215,23 @@ test('notes Puppeteer tests next to a Playwright suite', async ({ project }) => 
     'playwright.config.ts': CONFIG,
     'package.json': manifest(['@playwright/test', 'puppeteer', 'vitest']),
   });
-  expect((await plan()).notes).toEqual(['This project also has Puppeteer tests: npx poolwright init --runner vitest']);
+  expect((await plan()).notes).toEqual([
+    'This package also has Puppeteer with Vitest: npx poolwright init --runner vitest',
+  ]);
+  expect((await plan({ runner: 'playwright' })).notes).toEqual([]);
+});
+
+test('notes each other runner of Puppeteer tests', async ({ project }) => {
+  const { plan } = await project({
+    'package.json': manifest(['puppeteer', 'vitest', 'jest-puppeteer', 'mocha', 'poolwright']),
+  });
+  const { title, notes } = await plan();
+  expect(title).toBe('Puppeteer with Vitest');
+  expect(notes).toEqual([
+    'This package also has Puppeteer with Jest: npx poolwright init --runner jest',
+    'This package also has Puppeteer with Mocha: npx poolwright init --runner mocha',
+  ]);
+  expect((await plan({ runner: 'mocha' })).notes).toEqual([]);
 });
 
 test('fails when the config is a directory', async ({ project }) => {
