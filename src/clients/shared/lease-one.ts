@@ -6,6 +6,7 @@ import { OptionsError } from '../../errors.ts';
 import { featureSettings } from '../../features/list.ts';
 import { RUN_WIDE_KEYS } from '../../options/defaults.ts';
 import { assertNoEvidence } from '../../options/evidence-option.ts';
+import { greeting } from '../../options/greeting.ts';
 import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
@@ -109,12 +110,10 @@ function ownBroker(options: HostedOptions, project: HostedProject): Promise<Star
   const key = JSON.stringify(RUN_WIDE_KEYS.map((name) => options[name]));
   const known = own.get(key);
   if (known) return known;
-  const starting = startOwnBroker({
-    options,
-    projects: [project],
-    directory: process.cwd(),
-    shard: null,
-    runner: null,
+  const start = { options, projects: [project], directory: process.cwd(), shard: null, runner: null };
+  const starting = startOwnBroker(start).then(({ broker, service }) => {
+    notify(greeting(service));
+    return broker;
   });
   own.set(key, starting);
   starting.catch(() => own.delete(key));

@@ -1,11 +1,10 @@
-import { basename } from 'node:path';
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
 import { type BrokerStart, startBrokerWith } from '../../broker/start/start.ts';
 import type { StartedBroker } from '../../broker/start/started-broker.ts';
 import { notify } from '../../common/text/notify.ts';
 import { featureSettings } from '../../features/list.ts';
 import { aheadVariable } from '../../options/environment.ts';
-import type { ServiceChoice } from '../../options/resolve-service.ts';
+import { greeting } from '../../options/greeting.ts';
 import type { RefusedRun } from './refused-run.ts';
 
 /**
@@ -41,19 +40,4 @@ export async function beginRun(start: BrokerStart): Promise<StartedBroker> {
 export async function runRefused(run: RefusedRun, reason: unknown): Promise<void> {
   const { recordRefusedRun } = await import('./refused-run.ts');
   recordRefusedRun(run, reason);
-}
-
-function greeting(service: ServiceChoice): string {
-  if (service.kind === 'hosted') return `hosted browsers of ${new URL(service.baseURL).host}`;
-  if (service.kind === 'browsers') {
-    const hosts = service.browsers.map(({ url }) => new URL(url).host);
-    return `browsers that run at ${hosts.slice(0, 3).join(', ')}${hosts.length > 3 ? ` and ${hosts.length - 3} more` : ''}`;
-  }
-  if (service.kind === 'provider') return `browsers of ${basename(service.file)}`;
-  const why = {
-    option: "`service: 'emulator'`",
-    variable: 'POOLWRIGHT_SERVICE=emulator',
-    'no-key': 'no POOLWRIGHT_API_KEY is set',
-  }[service.chosenBy];
-  return `browsers on this machine, through the emulator (${why})`;
 }

@@ -37,6 +37,7 @@ for (const [entry, client] of Object.entries(CLIENTS)) {
     });
     const run = await runCommand(consumer, ['script.mjs'], { ...service.env, SITE_URL: site.url });
     expect(run.code, run.output).toBe(0);
+    expect(run.output.match(/^poolwright: hosted browsers of 127\.0\.0\.1:\d+$/gm)).toHaveLength(1);
     const seen = JSON.parse(/SEEN (.*)/.exec(run.output)?.[1] ?? '[]');
     expect(seen).toMatchObject([{ leaseId: null, reused: false }, { reused: true }]);
     expect(seen[1].sessionId).toBe(seen[0].sessionId);

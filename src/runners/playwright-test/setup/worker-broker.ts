@@ -54,12 +54,12 @@ export async function brokerForWorker(project: WorkerProject, config: FullConfig
 
 async function startOwn(project: HostedProject, options: MergedOptions, config: FullConfig): Promise<BrokerAddress> {
   const directory = config.configFile ? dirname(config.configFile) : config.rootDir;
-  const { address } = await startOwnBroker({
+  const { broker } = await startOwnBroker({
     options,
     projects: [project],
     directory: directory,
     shard: config.shard,
     runner: 'playwright',
   });
-  return address;
+  return broker.address;
 }
