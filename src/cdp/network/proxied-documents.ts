@@ -12,7 +12,7 @@ export type ProxiedDocument = Pick<World, 'session' | 'uniqueId' | 'origin' | 'f
 /**
  * The documents that a proxy may talk to. The browser reports which document calls: a page's own claims are not
  * trusted. Empty frames have their opener's origin. Documents with an opaque origin (sandboxed, `data:`) belong to no
- * host: they may only open WebSockets to hosts that every page reaches. Extensions' worlds may do nothing.
+ * host, and neither do extensions' worlds.
  */
 export class ProxiedDocuments {
   readonly #model: BrowserModel;
@@ -39,11 +39,8 @@ export class ProxiedDocuments {
   calling(sessionId: string, contextId: unknown): ProxiedDocument | undefined {
     const session = this.#model.session(sessionId);
     const worker = session && isWorker(session) ? this.#workers.of(sessionId) : undefined;
-    const world = session?.worlds.get(contextId as number);
     if (worker) return this.#isProxied(worker) ? worker : undefined;
-    const isOpaque = session && world?.isDefault && originOf(world.origin) === null;
-    if (isOpaque) return this.#policy.listsHosts && this.#targets.serving(session) ? world : undefined;
-    return this.#proxied(world);
+    return this.#proxied(session?.worlds.get(contextId as number));
   }
 
   /** The current document of a frame. */

@@ -62,23 +62,6 @@ test('sends bodies that are binary, large, blobs, or forms with files', async ({
   expect(dev.seen('/echo')?.body.includes(Buffer.from([9, 254, 8]))).toBe(true);
 });
 
-test('opens WebSockets of pages and frames without a URL', async ({ proxied, dev }) => {
-  const context = await proxied();
-  const page = await context.newPage();
-  const socket = `new Promise((resolve, reject) => {
-    const socket = new WebSocket('${dev.url.replace('http', 'ws')}/own');
-    socket.onmessage = () => { socket.onmessage = ({ data }) => resolve(data); socket.send('echo'); };
-    socket.onclose = () => reject(new Error('closed'));
-  })`;
-  expect(await page.evaluate(socket)).toBe('echo');
-  expect(dev.upgrades.at(-1)?.origin).toBe('null');
-  await page.setContent('<iframe sandbox=allow-scripts srcdoc="<p>"></iframe>');
-  expect(await page.evaluate(socket)).toBe('echo');
-  expect(await page.frames()[1]?.evaluate(socket)).toBe('echo');
-  await page.goto('data:text/html,<p>');
-  expect(await page.evaluate(socket)).toBe('echo');
-});
-
 test('a HAR has the headers of a WebSocket’s handshake', async ({ proxied, dev }, testInfo) => {
   const path = testInfo.outputPath('network.har');
   const context = await proxied('<loopback>', { recordHar: { path } });

@@ -11,8 +11,6 @@ interface Given {
   mailbox: string;
   /** Regular expressions for `host:port` of what may become proxied. */
   hostExpressions: string[];
-  /** The same of what documents without an origin (empty, sandboxed, `data:`) reach, as every page does. */
-  everywhere: string[];
 }
 
 /** Sets what is proxied, as regular expressions for `host:port`. */
@@ -23,20 +21,18 @@ interface ReachMessage {
 
 /**
  * Runs in each document before its own scripts and those of the test, and in workers. In documents of hosts that may be
- * proxied, `fetch`, `XMLHttpRequest`, `EventSource` and `WebSocket` take what the transport offers them. In workers and
- * in documents without an origin, only `WebSocket` does. Other documents stay unchanged.
+ * proxied, `fetch`, `XMLHttpRequest`, `EventSource` and `WebSocket` take what the transport offers them; other
+ * documents stay unchanged. In workers, only `WebSocket` does.
  * @returns takes the transport's messages
  */
-export function run({ binding, mailbox, hostExpressions, everywhere }: Given): unknown {
+export function run({ binding, mailbox, hostExpressions }: Given): unknown {
   const scope = globalThis as unknown as Record<string, ((text: string) => void) | undefined>;
   const post = scope[binding];
   // Scripts of the page must not see it.
   delete scope[binding];
-  if (!post) return undefined;
+  // An empty frame has its parent's origin; documents with an opaque origin stay unchanged.
+  if (!post || !URL.canParse(self.origin) || !matcherOf(hostExpressions)(new URL(self.origin))) return undefined;
   const notify = (message: object) => post(JSON.stringify(message));
-  // An empty frame has its parent's origin.
-  if (!URL.canParse(self.origin)) return everywhere.length > 0 ? onlySockets(notify, everywhere, mailbox) : undefined;
-  if (!matcherOf(hostExpressions)(new URL(self.origin))) return undefined;
   let isProxied = matcherOf([]);
   const takeOfSocket = proxyWebSockets(notify, (url) => isProxied(url));
   explainUpdates((url) => isProxied(url));
@@ -52,15 +48,6 @@ export function run({ binding, mailbox, hostExpressions, everywhere }: Given): u
     isProxied = matcherOf(message.hostExpressions);
     return undefined;
   };
-  Object.defineProperty(globalThis, Symbol.for(mailbox), { value: take });
-  return take;
-}
-
-/** In a document without an origin. What others reach does not concern it. */
-function onlySockets(notify: (message: object) => void, hosts: string[], mailbox: string): unknown {
-  const takeOfSocket = proxyWebSockets(notify, matcherOf(hosts));
-  const take = (message: OfferMessage | SocketMessage | ReachMessage) =>
-    message.op === 'offer' || message.op === 'piece' || message.op === 'reach' ? undefined : takeOfSocket(message);
   Object.defineProperty(globalThis, Symbol.for(mailbox), { value: take });
   return take;
 }
