@@ -59,14 +59,17 @@ export async function makePlan(
   plan.next.push(script === null ? test : commandFromStart(project, 'run', [script]));
   ignoreResults(plan, project);
   if (ci) planCi(plan, project, ci, { test, playwright });
-  for (const other of runner === undefined ? runners.filter((each) => each !== chosen) : [])
-    plan.notes.push(`This package also has ${RUNNERS[other].title}: npx poolwright init --runner ${other}`);
+  if (runner === undefined) plan.notes.push(...runners.filter((each) => each !== chosen).map(alsoThere));
   findLeftovers(plan, project);
   plan.notes.push(...(await uncommittedEdits(plan, project)));
   // Where nothing changes, the next steps are not printed.
   if (lacking.length > 0 && plan.changes.length === 0)
     plan.notes.push(`${lacking.join(', ')} is not in package.json yet: ${install}`);
   return { plan, title: titleOf(chosen, found && relative(directory, found)) };
+}
+
+function alsoThere(runner: PuppeteerRunner): string {
+  return `This package also has ${RUNNERS[runner].title}: npx poolwright init --runner ${runner}`;
 }
 
 function titleOf(runner: Runner, config: string | null): string {
