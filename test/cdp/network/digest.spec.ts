@@ -17,11 +17,15 @@ const CHALLENGES: Record<string, string> = {
   '/md5': ', algorithm=MD5, qop="auth,auth-int", opaque="o\\"p"',
   '/sha256': ', algorithm=SHA-256, qop=auth',
   '/session': ', algorithm=MD5-sess, qop="auth"',
+  // Basic is left.
+  '/unknown': ', algorithm=SHA-512-256, qop="auth"',
 };
 
 /** Whether the header answers the challenge of the path, by RFC 7616. */
 function isRight({ url = '', method = '', headers }: IncomingMessage): boolean {
   const { authorization = '' } = headers;
+  const basic = Buffer.from(`${CREDENTIALS.username}:${CREDENTIALS.password}`).toString('base64');
+  if (url.startsWith('/unknown')) return authorization === `Basic ${basic}`;
   const field = (name: string) => {
     const [, quoted, token] = new RegExp(`\\b${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s,]+))`).exec(authorization) ?? [];
     return quoted?.replace(/\\(.)/g, '$1') ?? token ?? '';

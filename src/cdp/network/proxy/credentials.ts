@@ -5,13 +5,12 @@ import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { type ContextProxy, originOf } from '../context-proxy/context-proxy.ts';
-import { digest } from './digest.ts';
+import { digest, digestChallenge } from './digest.ts';
 import type { Outcome, ProxyRequest } from './fetcher.ts';
 import type { PausedRequest } from './paused-request.ts';
 
-/** Schemes that are supported, the best first: Digest for servers, not for proxies. */
-const SCHEMES = [/^digest\b/i, /^basic\b/i];
 const BASIC = /^basic\b/i;
+const DIGEST = /^digest\b/i;
 /** Time limit for the client's response, in ms: it has the credentials at hand. */
 const RESPONSE_MS = 10_000;
 
@@ -99,16 +98,18 @@ export function challengeOf(outcome: Outcome): Challenge | null {
   if (outcome.status !== 401 && !isForProxy) return null;
   const header = isForProxy ? /^proxy-authenticate$/i : /^www-authenticate$/i;
   const offered = outcome.headers.filter(({ name }) => header.test(name)).map(({ value }) => value);
-  const schemes = isForProxy ? [BASIC] : SCHEMES;
-  const value = schemes.flatMap((scheme) => offered.filter((each) => scheme.test(each))).at(0);
+  // Digest is the better one, if it is known.
+  const byDigest = isForProxy ? undefined : offered.find((each) => DIGEST.test(each) && digestChallenge(each));
+  const value = byDigest ?? offered.find((each) => BASIC.test(each));
   return value === undefined ? null : { value, isForProxy };
 }
 
-/** Null if the challenge asks for something unknown. */
 function answerTo({ value }: Challenge, { method, url }: Requested, { username, password }: Who): string | null {
   if (BASIC.test(value)) return basic(username, password);
+  const challenge = digestChallenge(value);
+  if (!challenge) return null;
   const { pathname, search } = new URL(url);
-  return digest(value, { method, uri: `${pathname}${search}`, username, password });
+  return digest(challenge, { method, uri: `${pathname}${search}`, username, password });
 }
 
 function basic(username: string, password: string): string {

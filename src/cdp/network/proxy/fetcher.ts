@@ -117,9 +117,8 @@ export class ProxyFetcher {
     }
   }
 
-  /** Aborts all requests of a browser context. */
-  closeContext(context: string): void {
-    this.#connections.get(context)?.close();
+  /** A browser context closes. What its pages still send at their end is not aborted; idle connections end soon. */
+  leaveContext(context: string): void {
     this.#connections.delete(context);
   }
 

@@ -90,7 +90,7 @@ export class ProxiedRequests {
   onCommand(command: CdpMessage): CdpMessage | null {
     if (command.method === 'Target.disposeBrowserContext') {
       const { browserContextId } = fieldsOf<Protocol.Target.DisposeBrowserContextRequest>(command.params);
-      this.#fetcher.closeContext(String(browserContextId));
+      this.#fetcher.leaveContext(String(browserContextId));
     }
     return this.#credentials.onCommand(command) && this.#parts.streams.kept.onCommand(command);
   }

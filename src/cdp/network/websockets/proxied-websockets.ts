@@ -144,11 +144,12 @@ export class ProxiedWebSockets {
     const isAllowed = target !== undefined && this.#parts.documents.mayConnect(document, url);
     const headers = isAllowed ? await this.#headers(document, target, opening) : {};
     if (this.#connections.get(key) !== connection) return;
-    const refusal = !isAllowed ? 'FAILED' : target.conditions?.isOffline ? 'INTERNET_DISCONNECTED' : null;
-    if (!isAllowed || refusal !== null) {
+    const refuse = (why: string) => {
       events.sending(headers);
-      return this.#fail(connection, `Error in connection establishment: net::ERR_${refusal}`);
-    }
+      this.#fail(connection, `Error in connection establishment: net::ERR_${why}`);
+    };
+    if (!isAllowed) return refuse('FAILED');
+    if (target.conditions?.isOffline) return refuse('INTERNET_DISCONNECTED');
     const { ignoreHTTPSErrors } = target;
     const { protocols } = opening;
     const { traffic } = this.#parts;
