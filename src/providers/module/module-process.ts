@@ -39,7 +39,11 @@ export async function openModule(
   options: ModuleOptions = {},
 ): Promise<CheckedProvider> {
   const module = new ModuleProcess(file, onNote, options);
-  const has = await module.start();
+  const has = await module.start().catch(async (error) => {
+    // Its process would keep this one alive.
+    await module.close();
+    throw error;
+  });
   const optional: Partial<CheckedProvider> = {};
   if (has.includes('list'))
     optional.list = () => module.call('list', []) as ReturnType<NonNullable<CheckedProvider['list']>>;

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf } from '../../support/e2e/process-tree.ts';
 import { providerFile } from '../../support/e2e/provider-file.ts';
@@ -131,6 +134,24 @@ for (const [name, { text = '', file = './browsers.ts', says }] of Object.entries
     expect(output).not.toMatch(/✓|✘/);
   });
 }
+
+test('TypeScript that Node cannot load as it is: the error says what to do', async ({ service }) => {
+  // Elsewhere, as this repository has jiti; a package as `npm init` makes it.
+  const directory = await mkdtemp(join(tmpdir(), 'pw-provider-'));
+  try {
+    await writeFile(join(directory, 'package.json'), '{ "type": "commonjs" }');
+    await writeFile(join(directory, 'browsers.ts'), 'export default { acquire() {}, release() {} };');
+    const { code, stderr } = await poolwright(
+      ['sweep'],
+      { ...service.env, POOLWRIGHT_PROVIDER: 'browsers.ts' },
+      directory,
+    );
+    expect(stderr).toMatch(/browsers\.ts could not be loaded: .*(Node 20.* cannot load|name it browsers\.mts).*jiti/s);
+    expect(code).toBe(2);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
 
 test('what a provider throws, prints and leaves unhandled ends neither the run nor its clean-up', async ({
   runSuite,

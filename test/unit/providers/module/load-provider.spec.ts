@@ -44,4 +44,8 @@ test('loads TypeScript by Node, else by jiti, else says what to do', async ({}, 
   const text = `export default { ${GOOD} } as { acquire: () => Promise<unknown> };`;
   // Inside of this repository, which has jiti.
   expect(typeof (await load(outputDir, 'typed.ts', text)).acquire).toBe('function');
+  // `npm init` makes such a package, in which Node takes each `.ts` file for CommonJS.
+  await mkdir(outputDir, { recursive: true });
+  await writeFile(join(outputDir, 'package.json'), '{ "type": "commonjs" }');
+  expect(typeof (await load(outputDir, 'as-commonjs.ts', text)).acquire).toBe('function');
 });
