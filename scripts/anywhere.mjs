@@ -36,10 +36,14 @@ const MODULES = ['node_modules', 'test/e2e/playwright-1.48/node_modules'];
 
 const REFUSED = '#!/bin/sh\necho "unshare: unshare failed: Operation not permitted" >&2\nexit 1\n';
 
-/** Uses a core until its parent or its time has ended. */
-const BUSY = `
-const [parent, end] = [process.ppid, Date.now() + Number(process.argv[1])];
-while (process.ppid === parent && Date.now() < end) for (let n = 0; n < 1e8; n += 1);`;
+/** Uses a core until its parent has ended. */
+const BUSY = 'const parent = process.ppid; while (process.ppid === parent) for (let n = 0; n < 1e8; n += 1);';
+
+/**
+ * Runs npm beside loops of the same session: Linux shares its cores between sessions first, so that loops in other
+ * sessions would take far more from the tests than as many processes take elsewhere.
+ */
+const BESIDE_LOOPS = 'loops=$1; shift; while [ $loops -gt 0 ]; do node -e "$0" & loops=$((loops-1)); done; npm "$@"';
 
 await main(async () => {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
@@ -56,15 +60,11 @@ await main(async () => {
     const checkout = clone(place, values.install);
     const env = environment(place, values, user);
     if (user !== null) execFileSync('chown', ['-R', `${user}:${user}`, place]);
-    const as = { cwd: checkout, env, detached: true, ...(user !== null && { uid: user, gid: user }) };
-    for (let n = 0; n < load; n += 1) {
-      started.push(
-        spawn(process.execPath, ['-e', BUSY, String(minutes * 60_000)], { stdio: 'ignore', detached: true }),
-      );
-    }
+    const stdio = ['ignore', 'inherit', 'inherit'];
+    const as = { cwd: checkout, env, stdio, detached: true, ...(user !== null && { uid: user, gid: user }) };
     const since = performance.now();
     const run = async (...args) => {
-      const child = spawn('npm', args, { ...as, stdio: ['ignore', 'inherit', 'inherit'] });
+      const child = spawn('sh', ['-c', BESIDE_LOOPS, BUSY, String(load), ...args], as);
       started.push(child);
       return await ended(child, minutes * 60_000 - (performance.now() - since));
     };

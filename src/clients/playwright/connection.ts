@@ -1,6 +1,8 @@
 import type { Browser, BrowserContext, BrowserContextOptions, BrowserType } from '@playwright/test';
 import type { LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import { OptionsError } from '../../errors.ts';
 import { keepsIdentity } from '../../options/identity.ts';
 import {
   type ClientLibrary,
@@ -31,10 +33,13 @@ const SECOND_CONTEXT =
   'only one context can have the profile and extensions of the browser; this second one is a new context without them';
 const CREDENTIALS_STAY =
   '`httpCredentials` in a persistent context: the browser keeps them until it ends, also for the following tests';
+const NO_INSPECTOR =
+  "Playwright's Inspector (--debug) opens in Playwright's own Chromium, which is not installed: run `npx playwright install chromium`, or run without --debug.";
 
 /**
  * Connects Playwright to a leased browser.
- * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack
+ * @throws LeaseError `CONNECT_FAILED`, without the address in message, cause or stack; OptionsError
+ *   `ENVIRONMENT_MISSING` with `--debug`, without Playwright's own Chromium
  */
 export async function connectPlaywright(
   chromium: BrowserType,
@@ -88,13 +93,22 @@ function libraryOf(chromium: BrowserType, { way }: ConnectionOptions): ClientLib
   return {
     name: 'playwright',
     connect: async (transport, timeout) => {
-      if (await supportsTransport(chromium)) return await chromium.connectOverCDP(transport, { timeout });
-      return await chromium.connectOverCDP(await tunnelTo(transport), { timeout });
+      const connecting = (await supportsTransport(chromium))
+        ? chromium.connectOverCDP(transport, { timeout })
+        : chromium.connectOverCDP(await tunnelTo(transport), { timeout });
+      return await connecting.catch((error) => {
+        throw lacksInspector(error) ? new OptionsError('PWDEBUG', NO_INSPECTOR, 'ENVIRONMENT_MISSING') : error;
+      });
     },
     isConnected: (browser) => browser.isConnected(),
     disconnect: (browser) => browser.close(),
     ...(other && { open: async (...given) => await (await other()).open(chromium, way.address, ...given) }),
   };
+}
+
+/** Whether `--debug` could not open its window. Playwright's own words are those for the browser of the tests. */
+function lacksInspector(error: unknown): boolean {
+  return Boolean(process.env.PWDEBUG) && /playwright install|executable doesn't exist/i.test(errorMessage(error));
 }
 
 /** Older Playwright versions accept only an address. */

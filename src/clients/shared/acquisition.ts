@@ -56,8 +56,10 @@ export class Acquisition<Connection> {
       try {
         return await this.#steps.open(lease);
       } catch (error) {
-        await this.#steps.giveBack(lease, 'unreachable');
-        if (this.#abandoned || attempt >= attempts || !(error instanceof LeaseError)) throw error;
+        // Another error is about this machine: the browser was not tried.
+        const isTheBrowsers = error instanceof LeaseError;
+        await this.#steps.giveBack(lease, isTheBrowsers ? 'unreachable' : 'healthy', !isTheBrowsers);
+        if (this.#abandoned || attempt >= attempts || !isTheBrowsers) throw error;
       }
     }
   }

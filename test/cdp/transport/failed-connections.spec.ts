@@ -57,6 +57,27 @@ for (const [way, browserType] of Object.entries(WAYS)) {
       expect(inspect(error, { depth: null, showHidden: true })).not.toContain(TOKEN);
     });
 
+    test('says what `--debug` lacks, which is not the browser', async ({ serve }) => {
+      // In Playwright's words, which are the same for the browser of a test. It would open a window where it has one.
+      const missing = `Executable doesn't exist at /chrome\n║ npx playwright install ║`;
+      const connectOverCDP = () => Promise.reject(new Error(missing));
+      const withoutWindow = Object.assign(Object.create(browserType), { connectOverCDP });
+      const server = await serve(() => undefined);
+      const failure = connectPlaywright(withoutWindow, leased(server.cdpUrl), settings).catch(
+        (error: unknown) => error,
+      );
+      expect(await failure).toMatchObject({ code: 'CONNECT_FAILED' });
+      process.env.PWDEBUG = '1';
+      try {
+        await expect(connectPlaywright(withoutWindow, leased(server.cdpUrl), settings)).rejects.toMatchObject({
+          code: 'ENVIRONMENT_MISSING',
+          message: expect.stringMatching(/Inspector \(--debug\).*not installed: run `npx playwright install chromium`/),
+        });
+      } finally {
+        delete process.env.PWDEBUG;
+      }
+    });
+
     test('reports which side closed the connection', async ({ start }) => {
       const { api } = await start();
       const { sessionId, cdpUrl } = (await api.create()).body;

@@ -11,7 +11,7 @@ import { monotonicNow } from '../../../common/clock.ts';
 import { errorMessage } from '../../../common/error-message.ts';
 import { traceTime } from '../../../common/time-trace.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
-import { LeaseError } from '../../../errors.ts';
+import { LeaseError, PoolwrightError } from '../../../errors.ts';
 import { type ContextMode, contextMode } from '../../../options/context-mode.ts';
 import { type Exposure, parseExposure } from '../../../options/expose-network.ts';
 import type { ConnectionSettings } from '../../../options/schema/plan.ts';
@@ -47,7 +47,7 @@ export interface OpenedConnection<Browser> {
   /**
    * Connects the client library.
    * @param timeout in ms
-   * @throws LeaseError whose message is complete; any other error is wrapped in one
+   * @throws PoolwrightError whose message is complete; any other error is wrapped in a LeaseError
    */
   connect(timeout: number): Promise<Browser>;
 }
@@ -123,7 +123,7 @@ export async function connectThrough<Browser>(
     };
   } catch (error) {
     transport.close();
-    if (error instanceof LeaseError) throw error;
+    if (error instanceof PoolwrightError) throw error;
     throw connectFailed(sessionId, cut ? describeClosed(cut) : redactText(errorMessage(error), [cdpUrl]));
   }
 }
