@@ -3,6 +3,8 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { OptionsError } from '../../errors.ts';
 import { globSync } from './libraries.ts';
 
+/** Of a suite, and of component tests (`@playwright/experimental-ct-*`). */
+const NAMES = ['playwright.config', 'playwright-ct.config'];
 /** In the order in which Playwright looks for them. */
 const EXTENSIONS = ['ts', 'js', 'mts', 'mjs', 'cts', 'cjs'];
 /** Directories below the one that was asked for. */
@@ -18,29 +20,30 @@ export const IGNORED = ['**/node_modules/**', '**/.*/**', '**/{dist,build,covera
  */
 export function findPlaywrightConfig(directory: string, asked?: string): string | null {
   if (asked !== undefined) return namedConfig(resolve(directory, asked), asked);
-  const here = configsIn(directory);
-  if (here.length > 0) return onlyOne(here, directory);
-  const below = globSync(`**/playwright.config.{${EXTENSIONS.join(',')}}`, {
-    cwd: directory,
-    ignore: IGNORED,
-    deep: DEEPEST,
-    absolute: true,
-  });
-  return below.length > 0 ? onlyOne(below.map((file) => file.replaceAll('/', sep)).sort(), directory) : null;
+  for (const name of NAMES) {
+    const here = configsIn(directory, name);
+    if (here.length > 0) return onlyOne(here, directory);
+    const below = globSync(`**/${name}.{${EXTENSIONS.join(',')}}`, {
+      cwd: directory,
+      ignore: IGNORED,
+      deep: DEEPEST,
+      absolute: true,
+    });
+    if (below.length > 0) return onlyOne(below.map((file) => file.replaceAll('/', sep)).sort(), directory);
+  }
+  return null;
 }
 
 function namedConfig(path: string, asked: string): string {
   if (!existsSync(path)) throw new OptionsError('--config', `--config: there is no ${asked}.`);
   if (!statSync(path).isDirectory()) return path;
-  const inside = configsIn(path);
-  if (inside.length === 0) throw new OptionsError('--config', `--config: there is no playwright.config.* in ${asked}.`);
+  const inside = NAMES.map((name) => configsIn(path, name)).find(({ length }) => length > 0);
+  if (!inside) throw new OptionsError('--config', `--config: there is no playwright.config.* in ${asked}.`);
   return onlyOne(inside, dirname(path));
 }
 
-function configsIn(directory: string): string[] {
-  return EXTENSIONS.map((extension) => join(directory, `playwright.config.${extension}`)).filter((file) =>
-    existsSync(file),
-  );
+function configsIn(directory: string, name: string): string[] {
+  return EXTENSIONS.map((extension) => join(directory, `${name}.${extension}`)).filter((file) => existsSync(file));
 }
 
 function onlyOne([first = '', ...more]: string[], directory: string): string {

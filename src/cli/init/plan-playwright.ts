@@ -1,7 +1,7 @@
 import { basename, dirname, extname, join, relative } from 'node:path';
 import type { Plan } from './plan.ts';
 import { BROWSERS, type Browsers, namesBrowsers, optionsOf } from './plan-browsers.ts';
-import { installedVersion, type Project } from './project.ts';
+import { commandFromStart, installedVersion, type Project } from './project.ts';
 
 /** The oldest Playwright that is supported. */
 const OLDEST = [1, 48] as const;
@@ -32,12 +32,8 @@ export interface PlaywrightSuite {
  * Plans a Playwright suite: a second config, which wraps the first. The first stays as it is, so that its scripts,
  * editors and pipelines go on using local browsers. A config that calls the wrapper already is used itself.
  */
-export function planPlaywright(
-  plan: Plan,
-  { directory }: Project,
-  config: string,
-  browsers: Browsers,
-): PlaywrightSuite {
+export function planPlaywright(plan: Plan, project: Project, config: string, browsers: Browsers): PlaywrightSuite {
+  const { directory } = project;
   const here = (file: string) => relative(directory, file).replaceAll('\\', '/');
   const text = plan.read(config) ?? '';
   const hosted = isWrapped(text) ? config : hostedConfigOf(config);
@@ -45,6 +41,11 @@ export function planPlaywright(
   const version = installedVersion('@playwright/test', directory);
   if (version && isTooOld(version))
     plan.notes.push(`@playwright/test is ${version} here, and poolwright needs ${OLDEST.join('.')} or later.`);
+  const components = installedVersion('@playwright/experimental-ct-core', directory);
+  if (components && text.includes('@playwright/experimental-ct-') && version !== components)
+    plan.notes.push(
+      `The component tests have Playwright ${components}, and poolwright needs the same @playwright/test: ${commandFromStart(project, 'add', ['-D', `@playwright/test@${components}`])}`,
+    );
   const name = here(hosted);
   const isDefault = name === `playwright.config${extname(name)}`;
   return {

@@ -28,7 +28,7 @@ import { parseHostedOptions, parseProjectOptions } from '../../options/schema/pa
 import type { HostedOptions, ProjectHostedOptions } from '../../options/schema/schema.ts';
 import { markMerged } from './config/merged-options.ts';
 import { isPlainRun } from './config/plain-run.ts';
-import { assertReusable } from './config/reused-context.ts';
+import { assertReusable, commonUse } from './config/reused-context.ts';
 import { rememberLocalRun, rememberRun, type WrappedProject } from './config/run-registry.ts';
 import type { ContextUse } from './fixture-types.ts';
 import { provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
@@ -94,7 +94,7 @@ function wrapConfig<T, W>(config: Config<T, W>, options: HostedOptions): Config<
     rememberLocalRun();
     return withShownOptions(config);
   }
-  const common = (config.use ?? {}) as Use;
+  const common = commonUse(config as { use?: Use });
   const projects = config.projects as Project[] | undefined;
   const isWorker = hasRunBegun();
   traceTime(isWorker ? 'worker' : 'runner', 'the config is being read');

@@ -48,3 +48,20 @@ test('reuseContext › records the context for every test with a page, and gets 
   expect(fresh?.sessionId).not.toBe(lost?.sessionId);
   expect(await service.running()).toEqual([]);
 });
+
+test('component tests, which reuse their context, are recorded', async ({ runSuite, service }) => {
+  // What their `defineConfig` and `test` add; bench/results/compatibility.md has the packages themselves.
+  const run = await runSuite({
+    config: `'@playwright/experimental-ct-core': {},`,
+    tests: {
+      components: `
+const ct = test.extend({ _optionContextReuseMode: 'when-possible', serviceWorkers: 'block' } as object);
+for (const name of ['first', 'second']) ct(name, async ({ page }) => { await page.goto('/'); });`,
+    },
+    args: ['--workers=1'],
+  });
+  expect(run.output).toContain('2 passed');
+  const { sessions } = await run.record();
+  expect(sessions.map(({ testsServed }) => testsServed)).toEqual([2]);
+  expect(await service.running()).toEqual([]);
+});

@@ -9,6 +9,14 @@ export function reusesContext(use: object): boolean {
 }
 
 /**
+ * The `use` of a config. Component tests (`@playwright/experimental-ct-*`) reuse their context, by an option that is not
+ * public; their `defineConfig` leaves its name in the config.
+ */
+export function commonUse<U extends object>(config: { use?: U | undefined }): U {
+  return { ...('@playwright/experimental-ct-core' in config && { reuseContext: true }), ...config.use } as U;
+}
+
+/**
  * Rejects a combination that would lose data or identity: the reset clears cookies and storage, and applies the
  * emulation in `use`.
  * @param where where the option is set, for the error
@@ -25,6 +33,6 @@ export function assertReusable(
     : ['it applies emulation, which would reveal a stealth browser', "identity: 'override'"];
   throw new OptionsError(
     `${where}.reuseContext`,
-    `\`${where}.reuseContext\` (or PW_TEST_REUSE_CONTEXT): ${why}. Remove it, or set \`hosted: { ${instead} }\`.`,
+    `\`${where}.reuseContext\` (or PW_TEST_REUSE_CONTEXT): ${why}. Remove it (component tests always have it), or set \`hosted: { ${instead} }\`.`,
   );
 }

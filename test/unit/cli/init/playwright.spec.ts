@@ -28,14 +28,29 @@ test('writes a config that wraps the existing one, in its language', async ({ pr
   expect(await written('e2e/pw-ct.ts')).toEqual(['e2e/pw-ct.hosted.ts', './pw-ct.js']);
 });
 
-test('accepts component tests, which work (bench/results/compatibility.md)', async ({ project }) => {
-  const { plan } = await project({
-    'playwright-ct.config.ts':
-      "import { defineConfig } from '@playwright/experimental-ct-react';\nexport default defineConfig({});\n",
+test('finds the config of component tests, where there is no other, and names the Playwright that they need', async ({
+  project,
+}) => {
+  const component =
+    "import { defineConfig } from '@playwright/experimental-ct-react';\nexport default defineConfig({});\n";
+  const installed = (name: string) => ({ [`node_modules/${name}/package.json`]: '{ "version": "1.62.1" }' });
+  const files = {
+    'package.json': manifest(['@playwright/experimental-ct-react']),
+    'playwright-ct.config.ts': component,
+    ...installed('@playwright/experimental-ct-core'),
+  };
+  const first = await (await project(files)).plan();
+  expect(Object.keys(first.texts)).toContain('playwright-ct.hosted.config.ts');
+  expect(JSON.parse(first.texts['package.json'] ?? '').scripts).toEqual({
+    'test:hosted': 'playwright test -c playwright-ct.hosted.config.ts',
   });
-  const { texts, byHand, notes } = await plan({ config: 'playwright-ct.config.ts' });
-  expect({ byHand, notes }).toEqual({ byHand: [], notes: [] });
-  expect(Object.keys(texts)).toContain('playwright-ct.hosted.config.ts');
+  expect(first.notes).toEqual([
+    'The component tests have Playwright 1.62.1, and poolwright needs the same @playwright/test: npm i -D @playwright/test@1.62.1',
+  ]);
+  const same = await project({ ...files, ...installed('@playwright/test') });
+  expect((await same.plan()).notes).toEqual([]);
+  const both = await project({ ...files, ...installed('@playwright/test'), 'playwright.config.ts': CONFIG });
+  expect(Object.keys((await both.plan()).texts)).toContain('playwright.hosted.config.ts');
 });
 
 test('uses a config that calls the wrapper, and does not change a foreign playwright.hosted.config', async ({
