@@ -18,8 +18,8 @@ export async function importModule(url: URL): Promise<Record<string, unknown>> {
 
 /**
  * Loads a file of the user's outside of Playwright, whose loader is not public. TypeScript is for Node, where it knows
- * it (22.18 and later), else for `jiti`, if the user's package has it. Node takes a `.ts` file for CommonJS in a package
- * with `"type": "commonjs"`, as `npm init` makes it, whatever its syntax; there, `jiti` goes first.
+ * it (22.18 and later), else for `jiti`, if the user's package has it. In a package with `"type": "commonjs"`, as
+ * `npm init` makes it, Node takes a `.ts` file for CommonJS, whatever its syntax; there, `jiti` goes first.
  * @throws OptionsError: TypeScript that neither can load
  */
 export async function importFile(path: string): Promise<Record<string, unknown>> {

@@ -37,6 +37,8 @@ export interface TestFacts
   rootDir: string;
   startedAt: Date;
   endedAt: Date;
+  /** What its first error says, as the runner has it; in no record. */
+  error?: string | undefined;
 }
 
 /** Outcome of a test in one browser, or in all browsers that it used. */

@@ -75,7 +75,10 @@ export class BrowserModel {
     }
     if (method === 'Page.javascriptDialogOpening') session.target.dialogSession ??= session;
     if (method === 'Page.javascriptDialogClosed') session.target.dialogSession = undefined;
-    if (method?.startsWith('Page.')) session.target.address = addressOf(session.target, message);
+    if (method?.startsWith('Page.')) {
+      session.target.address = addressOf(session.target, message);
+      session.target.hasBeenElsewhere ||= isElsewhere(session.target.address);
+    }
     if (session.isClients) this.frames.before(message, session);
     this.requests.before(message, session);
     this.objects.before(message, session);
@@ -148,6 +151,7 @@ export class BrowserModel {
       openerId: typeof openerId === 'string' ? openerId : undefined,
       url: String(url),
       address: String(url),
+      hasBeenElsewhere: isElsewhere(String(url)),
       isCrashed: false,
       dialogSession: undefined,
       sessions: new Set(),
@@ -199,6 +203,10 @@ function addressOf({ id, address }: Target, { method, params }: CdpMessage): str
     if (frameId === id && typeof url === 'string') return url;
   }
   return address;
+}
+
+function isElsewhere(address: string): boolean {
+  return !/^($|:$|about:blank|data:)/.test(address);
 }
 
 /** The world in the parameters of `Runtime.executionContextCreated`; null if there is none. */

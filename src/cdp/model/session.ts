@@ -13,6 +13,8 @@ export interface Target {
   readonly url: string;
   /** Of a page: its present address, as a session with an enabled Page domain reports it. */
   address: string;
+  /** Of a page: it has had a document from elsewhere, not only empty ones and `data:`, which a client opens. */
+  hasBeenElsewhere: boolean;
   /** Its process has crashed, and it has no other one yet. */
   isCrashed: boolean;
   /** Of a page with an open dialog: the session that reported it first, and can answer it. */

@@ -87,7 +87,7 @@ export class Network implements Interceptor {
     const [targets, proxies, hasFiles] = [this.#targets, this.#proxies, dial === undefined];
     this.policy = new NetworkPolicy(transport, { targets, listed: proxiedHosts, proxies, events: auto, hasFiles });
     this.#documents = new ProxiedDocuments(transport.model, this.#targets, this.policy);
-    this.#binding = new PageBinding(transport, this.#documents);
+    this.#binding = new PageBinding(transport, this.#documents, proxiedHosts.hostExpressions);
     this.#proxy = loaded ? this.#make(loaded) : null;
   }
 

@@ -34,6 +34,7 @@ interface Hosts {
 export class PageBinding {
   readonly #transport: InterceptorTransport;
   readonly #documents: ProxiedDocuments;
+  readonly #everywhere: readonly string[];
   readonly #listeners: DocumentListener[] = [];
   readonly #name = `network${randomUUID().replaceAll('-', '')}`;
   /** The key of the symbol through which the page takes messages. */
@@ -41,8 +42,10 @@ export class PageBinding {
   /** What takes messages in a worker: the ID of a function. Undefined if the script does not run there. */
   readonly #workers = new WeakMap<ProxiedDocument, Promise<string | undefined>>();
 
-  constructor(transport: InterceptorTransport, documents: ProxiedDocuments) {
+  /** @param everywhere what every page reaches, as expressions for `host:port` */
+  constructor(transport: InterceptorTransport, documents: ProxiedDocuments, everywhere: readonly string[]) {
     this.#transport = transport;
+    this.#everywhere = everywhere;
     this.#documents = documents;
   }
 
@@ -94,7 +97,8 @@ export class PageBinding {
   }
 
   #script(hostExpressions: readonly string[]): string {
-    return pageScript('page-network.js', 'run', { binding: this.#name, mailbox: this.#mailbox, hostExpressions });
+    const [binding, mailbox, everywhere] = [this.#name, this.#mailbox, this.#everywhere];
+    return pageScript('page-network.js', 'run', { binding, mailbox, hostExpressions, everywhere });
   }
 
   /** Adds a script for new documents in place of the one with the same purpose. Never rejects. */

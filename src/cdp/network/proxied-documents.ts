@@ -12,7 +12,8 @@ export type ProxiedDocument = Pick<World, 'session' | 'uniqueId' | 'origin' | 'f
 /**
  * The documents that a proxy may talk to. The browser reports which document calls: a page's own claims are not
  * trusted. Empty frames have their opener's origin. Documents with an opaque origin (sandboxed, `data:`) belong to no
- * host, and neither do extensions' worlds.
+ * host; of those, a page that a test has opened and filled itself may open WebSockets to hosts that every page reaches.
+ * Extensions' worlds may do nothing.
  */
 export class ProxiedDocuments {
   readonly #model: BrowserModel;
@@ -39,8 +40,9 @@ export class ProxiedDocuments {
   calling(sessionId: string, contextId: unknown): ProxiedDocument | undefined {
     const session = this.#model.session(sessionId);
     const worker = session && isWorker(session) ? this.#workers.of(sessionId) : undefined;
+    const world = session?.worlds.get(contextId as number);
     if (worker) return this.#isProxied(worker) ? worker : undefined;
-    return this.#proxied(session?.worlds.get(contextId as number));
+    return this.#proxied(world) ?? (world?.isDefault && this.#hasNoOrigin(world) ? world : undefined);
   }
 
   /** The current document of a frame. */
@@ -49,9 +51,16 @@ export class ProxiedDocuments {
   }
 
   /** Whether a document or worker may open a WebSocket to an address. */
-  mayConnect({ session, origin }: ProxiedDocument, url: string): boolean {
+  mayConnect(document: ProxiedDocument, url: string): boolean {
+    const { session, origin } = document;
     const target = this.#targets.serving(session);
-    return target !== undefined && this.#policy.mayConnect(target, origin, url);
+    if (!target || (originOf(origin) === null && !isOfTest(document))) return false;
+    return this.#policy.mayConnect(target, origin, url);
+  }
+
+  /** Whether a document belongs to no host, while there are hosts that every page reaches. */
+  #hasNoOrigin({ session, origin }: World): boolean {
+    return originOf(origin) === null && this.#policy.listsHosts && this.#targets.serving(session) !== undefined;
   }
 
   #proxied(world: World | undefined): ProxiedDocument | undefined {
@@ -62,4 +71,10 @@ export class ProxiedDocuments {
     const target = this.#targets.serving(session);
     return target !== undefined && this.#policy.hostsOf(target).matches(origin);
   }
+}
+
+/** Whether a document is a page of the test's: no page from elsewhere has made it, or can reach it. */
+function isOfTest({ session, frameId }: ProxiedDocument): boolean {
+  const { id, type, openerId, hasBeenElsewhere } = session.target;
+  return type === 'page' && id === frameId && openerId === undefined && !hasBeenElsewhere;
 }

@@ -33,9 +33,12 @@ export class FilmedPages implements ScreencastListener {
 
   /** Takes an event before the client does. */
   observe({ method, sessionId }: CdpMessage): void {
-    if (method !== 'Page.loadEventFired') return;
+    if (method !== 'Page.loadEventFired' && method !== 'Page.frameNavigated') return;
     const target = this.#transport.model.session(sessionId)?.target;
-    for (const page of (target && this.#pages.get(target)?.values()) ?? []) page.loaded();
+    for (const [receiver, page] of (target && this.#pages.get(target)) ?? []) {
+      if (method === 'Page.loadEventFired') page.loaded();
+      else if (target?.address) receiver.onAddress?.(target.id, target.address);
+    }
   }
 
   started(receiver: PictureReceiver): void {

@@ -32,6 +32,8 @@ export interface PictureReceiver {
    * resolved. It must not reject.
    */
   onPicture(picture: Picture): Promise<void>;
+  /** Called with the address of a page whenever it may have changed. @param target ID of the page's target */
+  onAddress?(target: string, url: string): void;
   /** Called when a page that had pictures is gone. */
   onPageEnd?(target: string): void;
 }

@@ -7,7 +7,9 @@ export interface FilmPage {
   from: number;
   until: number;
   addresses: string[];
-  /** Oldest first; at least one. */
+  /** When it got which address, oldest first. */
+  visits: [at: number, address: number][];
+  /** Oldest first; none of a page that closed too soon. */
   pictures: FilmPicture[];
 }
 
@@ -16,5 +18,7 @@ export interface FilmData {
   /** File and line, project, try: what tells the test from others. */
   facts: string[];
   failed: boolean;
+  /** What its first error says, in one or more lines; empty if there is none. */
+  error: string;
   pages: FilmPage[];
 }

@@ -54,7 +54,7 @@ export const start = (worker: FeatureWorker, setting: FeatureSetting): WorkerFea
 
 /** What a film's page shows of its test. */
 function filmedTest(test: TestFacts, pages: readonly PageFilm[]): FilmedTest {
-  const { titles, file, rootDir, line, project, retry, status, ok, startedAt } = test;
+  const { titles, file, rootDir, line, project, retry, status, ok, error = '', startedAt } = test;
   const place = `${relative(rootDir, file).replaceAll('\\', '/')}${line > 0 ? `:${line}` : ''}`;
   return {
     title: titles.join(' › '),
@@ -62,6 +62,7 @@ function filmedTest(test: TestFacts, pages: readonly PageFilm[]): FilmedTest {
       (fact) => fact !== '',
     ),
     failed: !ok,
+    error: ok ? '' : error,
     from: startedAt.getTime(),
     pages,
   };

@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { distFile } from '../../common/dist-file.ts';
 import { pageFile } from '../../common/text/page-file.ts';
+import { printableLines } from '../../printable.ts';
 import type { FilmData, FilmPage } from './data.ts';
 import { FILM_BYTES, type PageFilm } from './film.ts';
 
 /** A share of the pictures is left out at a time, evenly over the page's time. */
 const EVERY = 4;
+
+/** The longest error that is shown, in characters. */
+const MAX_ERROR = 3_000;
 
 /** The longest address that is shown: `data:` addresses have no limit. */
 const MAX_ADDRESS = 500;
@@ -13,8 +17,10 @@ const MAX_ADDRESS = 500;
 const BODY = `<main>
 <h1></h1>
 <p class="facts"></p>
+<pre class="error"></pre>
 <div class="pages"><label for="page">Page</label> <select id="page"></select></div>
 <figure>
+<p class="none">No picture: this page closed too soon.</p>
 <img alt="">
 <figcaption><output class="time"></output> <span class="address"></span></figcaption>
 </figure>
@@ -31,7 +37,7 @@ const BODY = `<main>
 </main>`;
 
 /** A test whose film is shown. */
-export interface FilmedTest extends Pick<FilmData, 'facts' | 'failed' | 'title'> {
+export interface FilmedTest extends Pick<FilmData, 'error' | 'facts' | 'failed' | 'title'> {
   /** When it began, in ms since the epoch. */
   from: number;
   pages: readonly PageFilm[];
@@ -42,21 +48,23 @@ export interface FilmedTest extends Pick<FilmData, 'facts' | 'failed' | 'title'>
  * @param redact masks secrets in all texts of the film
  */
 export async function filmHtml(
-  { title, facts, failed, from, pages }: FilmedTest,
+  { title, facts, failed, error, from, pages }: FilmedTest,
   redact: (texts: string[]) => Promise<string[]>,
 ): Promise<string> {
   const style = readFileSync(distFile('film.css'), 'utf8');
   const script = readFileSync(distFile('film.js'), 'utf8');
-  const urls = pages.flatMap(({ pictures }) => pictures.map(({ url }) => url));
+  const urls = pages.flatMap(({ pictures, visits }) => [...pictures, ...visits].map(({ url }) => url));
   const given = [...new Set(urls)];
-  const [maskedTitle = '', ...masked] = await redact([
+  const [maskedTitle = '', maskedError = '', ...masked] = await redact([
     title,
+    printableLines(error.slice(0, MAX_ERROR)),
     ...facts,
     ...given.map((url) => url.slice(0, 2 * MAX_ADDRESS)),
   ]);
   const addresses = new Map(given.map((url, n) => [url, cut(masked[facts.length + n] ?? '')]));
   const page = (shown: FilmPage[]) => {
-    const data: FilmData = { title: maskedTitle, facts: masked.slice(0, facts.length), failed, pages: shown };
+    const shownFacts = masked.slice(0, facts.length);
+    const data: FilmData = { title: maskedTitle, facts: shownFacts, failed, error: maskedError, pages: shown };
     return pageFile({ title: `film: ${data.title}`, style, script, data, body: BODY });
   };
   const empty = Buffer.byteLength(page([]));
@@ -68,10 +76,20 @@ export async function filmHtml(
   );
 }
 
-function dataOf({ pictures, from, until }: PageFilm, start: number, shown: ReadonlyMap<string, string>): FilmPage {
+function dataOf(
+  { pictures, visits, from, until }: PageFilm,
+  start: number,
+  shown: ReadonlyMap<string, string>,
+): FilmPage {
   const addressOf = (url: string) => shown.get(url) ?? '';
-  const addresses = [...new Set(pictures.map(({ url }) => addressOf(url)))];
+  // A picture tells of addresses that came without a new document.
+  const seen = [...pictures, ...visits]
+    .map(({ at, url }) => ({ at: Math.max(at, from), address: addressOf(url) }))
+    .sort((one, other) => one.at - other.at);
+  const addresses = [...new Set(seen.map(({ address }) => address))];
+  const changes = seen.filter(({ address }, n) => address !== seen[n - 1]?.address);
   return {
+    visits: changes.map(({ at, address }) => [at - start, addresses.indexOf(address)]),
     from: from - start,
     until: until - start,
     addresses,
@@ -102,7 +120,8 @@ export function fitted(pages: readonly FilmPage[], most: number): FilmPage[] {
     largest.pictures =
       pictures.length > 2 ? pictures.filter((_, at) => at === last || at % EVERY !== 1) : pictures.slice(1);
     bytes += bytesOf(largest);
-    kept = kept.filter((page) => page.pictures.length > 0);
+    // Its addresses alone are of no use here.
+    if (largest.pictures.length === 0) kept = kept.filter((page) => page !== largest);
   }
   return kept;
 }

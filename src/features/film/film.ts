@@ -4,12 +4,18 @@ import type { FeatureSetting } from '../feature.ts';
 
 /** The end of one page's life. */
 export interface PageFilm {
-  /** Oldest first; at least one. The first one may be older than {@link from}: the page looked like that then. */
+  /** Oldest first; none of a page that closed too soon. The first one may be older than {@link from}: the page looked
+   * like that then. */
   pictures: readonly Picture[];
+  /** Its documents, oldest first, also those that no picture shows. */
+  visits: readonly Visit[];
   /** ms since the epoch. */
   from: number;
   until: number;
 }
+
+/** A document of a page, and when it came, in ms since the epoch. */
+export type Visit = Pick<Picture, 'at' | 'url'>;
 
 /** How much of each page is kept, in ms. */
 export const FILM_MS = 20_000;
@@ -17,6 +23,10 @@ export const FILM_MS = 20_000;
 export const FILM_BYTES = 3_000_000;
 /** The most bytes kept of all pages: a test may open many. */
 const KEPT_BYTES = 4 * FILM_BYTES;
+/** The most pages, and documents of one page, that are kept. */
+const KEPT = { pages: 200, visits: 200 };
+/** The longest address that is kept, in characters: `data:` addresses have no limit. */
+const MAX_URL = 10_000;
 /** Pictures per second: as many as fit for the whole time, within these limits. */
 const PER_SECOND = { least: 2, most: 5 };
 
@@ -25,6 +35,7 @@ const LAST_MS = 700;
 
 interface Reel {
   pictures: Picture[];
+  visits: Visit[];
   /** ms since the epoch; undefined while the page is open. */
   endedAt: number | undefined;
 }
@@ -42,8 +53,7 @@ export class Film implements PictureReceiver {
   }
 
   async onPicture(picture: Picture): Promise<void> {
-    const reel = this.#reels.get(picture.target) ?? { pictures: [], endedAt: undefined };
-    this.#reels.set(picture.target, reel);
+    const reel = this.#reelOf(picture.target);
     reel.pictures.push(picture);
     this.#bytes += picture.data.length;
     this.#trim(reel, picture.at - FILM_MS);
@@ -55,6 +65,14 @@ export class Film implements PictureReceiver {
     const perSecond = Math.max(PER_SECOND.least, FILM_BYTES / (FILM_MS / 1000) / picture.data.length);
     const pause = 1000 / perSecond - 1000 / PER_SECOND.most;
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause).unref());
+  }
+
+  onAddress(target: string, url: string): void {
+    const { visits } = this.#reelOf(target);
+    // Each page begins like this.
+    if (visits.length === 0 && url === 'about:blank') return;
+    if (visits.at(-1)?.url !== url) visits.push({ at: dateNow(), url: url.slice(0, MAX_URL) });
+    if (visits.length > KEPT.visits) visits.shift();
   }
 
   onPageEnd(target: string): void {
@@ -72,13 +90,27 @@ export class Film implements PictureReceiver {
     if (ok && !this.#keepsPassed) return [];
     const now = dateNow();
     return [...this.#reels.values()].flatMap((reel) => {
-      const { pictures, endedAt = now } = reel;
+      const { pictures, visits, endedAt = now } = reel;
       // A page that an earlier test has left behind may end a little later.
-      if (reel.endedAt !== undefined && !pictures.some(({ at }) => at >= from)) return [];
+      if (reel.endedAt !== undefined && ![...pictures, ...visits].some(({ at }) => at >= from)) return [];
       const begin = Math.max(from, endedAt - FILM_MS);
       const first = pictures.findLastIndex(({ at }) => at <= begin);
-      return [{ pictures: pictures.slice(Math.max(0, first)), from: begin, until: endedAt }];
+      const shown = { pictures: pictures.slice(Math.max(0, first)), visits: visits.filter(({ at }) => at >= begin) };
+      return shown.pictures.length + shown.visits.length > 0 ? [{ ...shown, from: begin, until: endedAt }] : [];
     });
+  }
+
+  #reelOf(target: string): Reel {
+    const known = this.#reels.get(target);
+    if (known) return known;
+    const reel: Reel = { pictures: [], visits: [], endedAt: undefined };
+    this.#reels.set(target, reel);
+    const [oldest] = this.#reels;
+    if (oldest && this.#reels.size > KEPT.pages) {
+      this.#drop(oldest[1], oldest[1].pictures.length);
+      this.#reels.delete(oldest[0]);
+    }
+    return reel;
   }
 
   /** Drops what is older, except for the last picture: the page looked like that at this time. */

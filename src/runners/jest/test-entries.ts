@@ -61,7 +61,7 @@ export class TestEntries {
 export function outcomeOf({ errors }: Circus.TestEntry) {
   const isLate = errors.some((error) => /\bExceeded timeout of \d+ ms\b/.test(textOf(error)));
   const status = errors.length === 0 ? 'passed' : isLate ? 'timedOut' : 'failed';
-  return { status, ok: errors.length === 0 } as const;
+  return { status, ok: errors.length === 0, error: errors[0] && textOf(errors[0]) } as const;
 }
 
 function textOf(error: Circus.TestEntry['errors'][number]): string {

@@ -3,7 +3,6 @@ import type { Page } from 'puppeteer-core';
 import { monotonicNow } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { notify } from '../../common/text/notify.ts';
-import type { TestRecord } from '../../record/run-record.ts';
 import { addToMessage } from '../shared/add-to-message.ts';
 import { RunnerWorker } from '../shared/runner-worker.ts';
 import type { Scope } from '../shared/scope.ts';
@@ -13,6 +12,7 @@ import {
   failureText,
   type HostedValues,
   hostedValuesOf,
+  type Outcome,
   type TestRun,
   type TestStart,
 } from '../shared/test-run.ts';
@@ -160,10 +160,11 @@ function startOf(test: MochaTest): TestStart {
 }
 
 /** The outcome of a test, in its last hook. Without a state, it failed in a hook or will be retried. */
-function outcomeOf(test: MochaTest): Pick<TestRecord, 'ok' | 'status'> {
+function outcomeOf(test: MochaTest): Outcome {
   if (test.isPassed()) return { status: 'passed', ok: true };
   if (test.isPending()) return { status: 'skipped', ok: true };
-  return { status: test.err?.code === 'ERR_MOCHA_TIMEOUT' ? 'timedOut' : 'failed', ok: false };
+  const status = test.err?.code === 'ERR_MOCHA_TIMEOUT' ? 'timedOut' : 'failed';
+  return { status, ok: false, error: test.err?.message };
 }
 
 type Timed = Pick<MochaTest, 'duration' | 'timeout'>;

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import type { TestRecord } from '../../record/run-record.ts';
-import type { TestStart } from '../shared/test-run.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import type { Outcome, TestStart } from '../shared/test-run.ts';
 
 /** The part of Node's `TestContext` that is used here. */
 export interface NodeTest {
@@ -38,12 +38,13 @@ export function startOf({ fullName, filePath }: NodeTest): TestStart {
 }
 
 /** The outcome of a test, in its last hook. */
-export function outcomeOf({ passed, error }: NodeTest): Pick<TestRecord, 'ok' | 'status'> {
+export function outcomeOf({ passed, error }: NodeTest): Outcome {
   if (passed || !error) return { status: 'passed', ok: true };
-  const { failureType } = error;
-  if (failureType === 'testTimeoutFailure') return { status: 'timedOut', ok: false };
+  const { failureType, cause } = error;
+  if (failureType === 'testTimeoutFailure')
+    return { status: 'timedOut', ok: false, error: errorMessage(cause ?? error) };
   const isCancelled = failureType === 'cancelledByParent' || failureType === 'testAborted';
-  return { status: isCancelled ? 'interrupted' : 'failed', ok: false };
+  return { status: isCancelled ? 'interrupted' : 'failed', ok: false, error: errorMessage(cause ?? error) };
 }
 
 /** Whether a test is a subtest of the other one. */

@@ -10,7 +10,7 @@ import { dateNow } from '../../common/clock.ts';
 import type { FeatureTest } from '../../features/feature.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
 import type { TestRecord } from '../../record/run-record.ts';
-import { keyOf } from '../../record/test-record.ts';
+import { keyOf, type TestFacts } from '../../record/test-record.ts';
 import type { OpenContext, Scope } from './scope.ts';
 
 /** The start data of a test. */
@@ -62,7 +62,7 @@ export interface EndedTest extends EndedUse {
 }
 
 /** How a test ended. */
-type Outcome = Pick<TestRecord, 'ok' | 'status'>;
+export type Outcome = Pick<TestFacts, 'error' | 'ok' | 'status'>;
 
 /** One test from start to end. */
 export class TestRun {
@@ -129,11 +129,11 @@ export class TestRun {
   }
 
   /** Records the test. Null when it used no hosted browser. Call once, after {@link finish}. */
-  async end({ status, ok }: Outcome): Promise<EndedTest | null> {
+  async end({ status, ok, error }: Outcome): Promise<EndedTest | null> {
     const { timeout: _timeout, allow: _allow, ...test } = this.#test;
     const { parallelIndex, workerIndex, root: rootDir, shard, sink, features } = this.#where;
     const times = { startedAt: this.#use.startedAt, endedAt: new Date(dateNow()) };
-    const facts = { ...test, ...times, status, ok, rootDir, parallelIndex };
+    const facts = { ...test, ...times, status, ok, error, rootDir, parallelIndex };
     const kept = features.testEnded(this.#shown, facts);
     const ended = await this.#use.end({ facts, failed: !ok, workerIndex, shard }, sink);
     await kept;

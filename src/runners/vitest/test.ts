@@ -131,7 +131,7 @@ function outcomeOf({ result, fails = false }: Task & { fails?: boolean }) {
   const hasFailed = result?.state === 'fail';
   const isLate = hasFailed && /^Test timed out in/.test(result?.errors?.[0]?.message ?? '');
   const status = isLate ? 'timedOut' : hasFailed ? 'failed' : 'passed';
-  return { status, ok: hasFailed === fails } as const;
+  return { status, ok: hasFailed === fails, error: result?.errors?.[0]?.message } as const;
 }
 
 function putOnRecord(task: Task, ended: EndedTest): void {

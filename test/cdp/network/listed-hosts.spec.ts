@@ -62,6 +62,47 @@ test('sends bodies that are binary, large, blobs, or forms with files', async ({
   expect(dev.seen('/echo')?.body.includes(Buffer.from([9, 254, 8]))).toBe(true);
 });
 
+test('opens WebSockets of pages without an address, which a test has filled', async ({ proxied, dev }) => {
+  const context = await proxied();
+  const page = await context.newPage();
+  const socket = `new Promise((resolve, reject) => {
+    const socket = new WebSocket('${dev.url.replace('http', 'ws')}/own');
+    socket.onmessage = () => { socket.onmessage = ({ data }) => resolve(data); socket.send('echo'); };
+    socket.onclose = () => reject(new Error('closed'));
+  })`;
+  expect(await page.evaluate(socket)).toBe('echo');
+  expect(dev.upgrades.at(-1)?.origin).toBe('null');
+  await page.goto('data:text/html,<p>');
+  expect(await page.evaluate(socket)).toBe('echo');
+  await page.goto('about:blank');
+  await page.setContent('<iframe sandbox=allow-scripts srcdoc="<p>"></iframe>');
+  expect(await page.evaluate(socket)).toBe('echo');
+});
+
+test('a page from elsewhere opens no WebSockets, whatever it has no address or origin for', async ({ far, dev }) => {
+  const attempt = `new Promise((resolve) => {
+    const socket = new WebSocket('${dev.url.replace('http', 'ws').replace('localhost', LISTED)}/own');
+    socket.onopen = () => resolve('open');
+    socket.onerror = () => resolve('refused');
+  })`;
+  await far.route('http://foreign.example/**', async (route) => {
+    const headers = { 'content-security-policy': 'sandbox allow-scripts allow-popups' };
+    const body = '<iframe sandbox=allow-scripts srcdoc="<p>"></iframe>';
+    await route.fulfill({ contentType: 'text/html', headers, body });
+  });
+  const page = await far.newPage();
+  expect(await page.evaluate(attempt)).toBe('open');
+  await page.goto('http://foreign.example/');
+  for (const frame of page.frames()) expect(await frame.evaluate(attempt), frame.url()).toBe('refused');
+  const opened = page.waitForEvent('popup');
+  await page.evaluate("void window.open('about:blank')");
+  expect(await (await opened).evaluate(attempt)).toBe('refused');
+  await page.evaluate("location.href = 'about:blank'");
+  await expect(page).toHaveURL('about:blank');
+  expect(await page.evaluate(attempt)).toBe('refused');
+  expect(dev.upgrades).toHaveLength(1);
+});
+
 test('a HAR has the headers of a WebSocket’s handshake', async ({ proxied, dev }, testInfo) => {
   const path = testInfo.outputPath('network.har');
   const context = await proxied('<loopback>', { recordHar: { path } });

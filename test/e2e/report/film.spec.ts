@@ -112,6 +112,9 @@ test('film › is attached to failed tests, and its bytes are on record', { tag:
 
   await page.goto(`file://${atOnce?.path}`);
   await expect(page.locator('.address')).toHaveText(`${site.url}/?last`.replace('//?', '/?'));
+  // The first document was shown for less time than a picture takes.
+  await expect(page.locator('.visits button')).toHaveText([/\/$/, /\/\?last$/]);
+  await expect(page.locator('.error')).toContainText('expect(received).toBe(expected)');
   await expect(chooser).toBeHidden();
   await page.goBack();
 
@@ -167,4 +170,5 @@ test("film › is a file beside the record, named in the failure's message, with
   expect(names).toEqual([expect.stringMatching(/^fails-[0-9a-f]{8}\.html$/)]);
   expect(output).toContain(`film: ${directory}/${names[0]}`);
   await watch(page, join(consumer.directory, directory, String(names[0])));
+  await expect(page.locator('.error')).toContainText('expected 1 to be 2');
 });

@@ -39,6 +39,20 @@ test('has only pages that the test has used: open ones, and those that changed s
   expect(times(film, NOW - 5_000)).toEqual([[-8_000], [-1_000]]);
 });
 
+test('has the addresses of a page, and a page without a picture', async () => {
+  const film = new Film('on');
+  const begun = Date.now() - 1;
+  await film.onPicture(picture('page', NOW));
+  for (const url of ['http://localhost/a', 'http://localhost/a', 'http://localhost/b']) film.onAddress('page', url);
+  film.onAddress('brief', 'http://localhost/c');
+  film.onPageEnd('brief');
+  const urls = film.of({ from: begun, ok: false }).map(({ visits }) => visits.map(({ url }) => url));
+  expect(urls).toEqual([['http://localhost/a', 'http://localhost/b'], ['http://localhost/c']]);
+  expect(film.of({ from: Date.now() + 1, ok: false })).toHaveLength(1);
+  for (let n = 0; n < 500; n += 1) film.onAddress(`page ${n}`, 'http://localhost/');
+  expect(film.of({ from: begun, ok: false })).toHaveLength(200);
+});
+
 test('gives a film of failed tests, or of all', () => {
   const [onFailure, on] = [new Film('retain-on-failure'), new Film('on')];
   for (const film of [onFailure, on]) void film.onPicture(picture('page', NOW));
@@ -75,6 +89,7 @@ test('leaves out pictures evenly until the rest fits, and the last ones at the v
     from: 0,
     until: count,
     addresses: ['a'],
+    visits: [],
     pictures: Array.from({ length: count }, (_, at) => [at, 0, 1, 1, 'x'.repeat(bytes)]),
   });
   const [large, small] = fitted([page(100, 50_000), page(10, 1_000)], 1_000_000);

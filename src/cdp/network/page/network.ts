@@ -11,6 +11,8 @@ interface Given {
   mailbox: string;
   /** Regular expressions for `host:port` of what may become proxied. */
   hostExpressions: string[];
+  /** The same of what every page reaches, also one without an origin that a test has filled. */
+  everywhere: string[];
 }
 
 /** Sets what is proxied, as regular expressions for `host:port`. */
@@ -21,18 +23,21 @@ interface ReachMessage {
 
 /**
  * Runs in each document before its own scripts and those of the test, and in workers. In documents of hosts that may be
- * proxied, `fetch`, `XMLHttpRequest`, `EventSource` and `WebSocket` take what the transport offers them; other
- * documents stay unchanged. In workers, only `WebSocket` does.
+ * proxied, `fetch`, `XMLHttpRequest`, `EventSource` and `WebSocket` take what the transport offers them. In workers and
+ * in pages without an address, only `WebSocket` does. Other documents stay unchanged.
  * @returns takes the transport's messages
  */
-export function run({ binding, mailbox, hostExpressions }: Given): unknown {
+export function run({ binding, mailbox, hostExpressions, everywhere }: Given): unknown {
   const scope = globalThis as unknown as Record<string, ((text: string) => void) | undefined>;
   const post = scope[binding];
   // Scripts of the page must not see it.
   delete scope[binding];
-  // An empty frame has its parent's origin; documents with an opaque origin stay unchanged.
-  if (!post || !URL.canParse(self.origin) || !matcherOf(hostExpressions)(new URL(self.origin))) return undefined;
+  if (!post) return undefined;
   const notify = (message: object) => post(JSON.stringify(message));
+  // An empty frame has its parent's origin.
+  if (!URL.canParse(self.origin))
+    return everywhere.length > 0 && isPageOfTest() ? onlySockets(notify, everywhere, mailbox) : undefined;
+  if (!matcherOf(hostExpressions)(new URL(self.origin))) return undefined;
   let isProxied = matcherOf([]);
   const takeOfSocket = proxyWebSockets(notify, (url) => isProxied(url));
   explainUpdates((url) => isProxied(url));
@@ -48,6 +53,20 @@ export function run({ binding, mailbox, hostExpressions }: Given): unknown {
     isProxied = matcherOf(message.hostExpressions);
     return undefined;
   };
+  Object.defineProperty(globalThis, Symbol.for(mailbox), { value: take });
+  return take;
+}
+
+/** Whether a document without an origin may be a test's page: the transport knows for sure. */
+function isPageOfTest(): boolean {
+  return self.top === self && /^(about:blank|data:)/.test(location.href);
+}
+
+/** In a document without an origin. What others reach does not concern it. */
+function onlySockets(notify: (message: object) => void, hosts: string[], mailbox: string): unknown {
+  const takeOfSocket = proxyWebSockets(notify, matcherOf(hosts));
+  const take = (message: OfferMessage | SocketMessage | ReachMessage) =>
+    message.op === 'offer' || message.op === 'piece' || message.op === 'reach' ? undefined : takeOfSocket(message);
   Object.defineProperty(globalThis, Symbol.for(mailbox), { value: take });
   return take;
 }

@@ -90,7 +90,13 @@ export class NetworkPolicy {
   mayConnect(target: ProxiedTarget, origin: string, url: string): boolean {
     const own = this.ownHostsOf(target);
     // A page from elsewhere that is reached through the context's proxy reaches nothing but that.
-    return own.matches(url) ? own.matches(origin) : this.hostsOf(target).matches(url);
+    if (!own.matches(url)) return this.hostsOf(target).matches(url);
+    return originOf(origin) === null ? this.#listed.matches(url) : own.matches(origin);
+  }
+
+  /** Whether there are hosts that every page reaches. */
+  get listsHosts(): boolean {
+    return this.#listed.hostExpressions.length > 0;
   }
 
   /** Hosts that pages may come to reach, as regular expressions for `host:port`: more than they reach now. */

@@ -7,6 +7,7 @@ import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { ContextProxies } from '../context-proxy/context-proxies.ts';
 import { dialThrough } from '../context-proxy/tunnel.ts';
 import type { PageBinding } from '../page-binding.ts';
+import { originOf } from '../policy/loopback-origin.ts';
 import type { ProxiedDocument, ProxiedDocuments } from '../proxied-documents.ts';
 import type { ProxiedTarget, ProxiedTargets } from '../proxied-targets.ts';
 import type { ProxiedTraffic } from '../proxied-traffic.ts';
@@ -207,7 +208,7 @@ export class ProxiedWebSockets {
       cookieHeader(this.#transport, opening.url, this.#pageOf(target)),
       isDocument ? this.#parts.implied.complete({}, target, sending) : {},
     ]);
-    const { origin } = new URL(document.origin);
+    const origin = originOf(document.origin) ?? 'null';
     return {
       ...implied,
       pragma: 'no-cache',

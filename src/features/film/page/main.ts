@@ -7,16 +7,19 @@ import { Player } from './player.ts';
 const source = document.getElementById('data');
 if (source) show(JSON.parse(source.textContent ?? ''));
 
-function show({ title, facts, failed, pages }: FilmData): void {
+function show({ title, facts, failed, error, pages }: FilmData): void {
   find('h1', HTMLElement).textContent = title;
   find('.facts', HTMLElement).textContent = [failed ? 'failed' : 'passed', ...facts].join(' · ');
   document.body.classList.toggle('failed', failed);
+  const shownError = find('.error', HTMLElement);
+  shownError.textContent = error;
+  shownError.hidden = error === '';
   const chooser = find('#page', HTMLSelectElement);
   const player = new Player();
-  for (const [number, { addresses, until }] of pages.entries()) {
+  for (const [number, { addresses, visits, until }] of pages.entries()) {
     const option = document.createElement('option');
     option.value = String(number);
-    option.textContent = `${number + 1}: ${addresses.at(-1)} (until ${(until / 1000).toFixed(1)} s)`;
+    option.textContent = `${number + 1}: ${addresses[visits.at(-1)?.[1] ?? 0]} (until ${(until / 1000).toFixed(1)} s)`;
     chooser.append(option);
   }
   find('.pages', HTMLElement).hidden = pages.length < 2;

@@ -4,6 +4,7 @@ import { find } from './find.ts';
 /** Plays the pictures of one page. */
 export class Player {
   readonly #image = find('img', HTMLImageElement);
+  readonly #none = find('.none', HTMLElement);
   readonly #time = find('.time', HTMLElement);
   readonly #address = find('.address', HTMLElement);
   readonly #scrubber = find('.scrubber', HTMLInputElement);
@@ -33,11 +34,13 @@ export class Player {
     this.#scrubber.min = String(Math.floor(this.#firstTime()));
     this.#scrubber.max = String(Math.ceil(page.until));
     this.#listVisits(page);
+    this.#image.hidden = page.pictures.length === 0;
+    this.#none.hidden = page.pictures.length > 0;
     this.#go(page.until);
   }
 
   #firstTime(): number {
-    return this.#page?.pictures[0]?.[0] ?? 0;
+    return this.#page?.visits[0]?.[0] ?? 0;
   }
 
   #go(time: number): void {
@@ -48,38 +51,29 @@ export class Player {
   #show(): void {
     const page = this.#page;
     const time = Number(this.#scrubber.value);
-    const picture = page?.pictures.findLast(([at]) => at <= time) ?? page?.pictures[0];
-    if (!page || !picture) return;
-    const [at, number, width, height, jpeg] = picture;
-    const address = page.addresses[number] ?? '';
+    if (!page) return;
+    const visit = page.visits.findLast(([at]) => at <= time) ?? page.visits[0];
+    const address = page.addresses[visit?.[1] ?? 0] ?? '';
+    this.#address.textContent = address;
+    for (const button of this.#visits.querySelectorAll('button'))
+      button.setAttribute('aria-current', String(button.value === timeValue(visit?.[0] ?? 0)));
     this.#time.textContent = `${seconds(time)} of ${seconds(page.until)}`;
     this.#scrubber.setAttribute('aria-valuetext', `${seconds(time)}, ${address}`);
-    if (picture === this.#shown) return;
+    const picture = page.pictures.findLast(([at]) => at <= time) ?? page.pictures[0];
+    if (!picture || picture === this.#shown) return;
+    const [at, , width, height, jpeg] = picture;
     this.#shown = picture;
     this.#image.src = `data:image/jpeg;base64,${jpeg}`;
     this.#image.alt = `The page at ${seconds(at)}`;
     this.#image.title = `${width} × ${height}`;
-    this.#address.textContent = address;
-    for (const button of this.#visits.querySelectorAll('button')) {
-      button.setAttribute('aria-current', String(Number(button.value) === this.#visitOf(picture)));
-    }
   }
 
-  /** The time at which the page got the address that a picture has. */
-  #visitOf(picture: FilmPicture): number {
-    const pictures = this.#page?.pictures ?? [];
-    let at = pictures.indexOf(picture);
-    while (pictures[at - 1]?.[1] === picture[1]) at -= 1;
-    return Math.ceil(pictures[at]?.[0] ?? 0);
-  }
-
-  #listVisits({ pictures, addresses }: FilmPage): void {
-    const first = pictures.filter(([, address], at) => pictures[at - 1]?.[1] !== address);
+  #listVisits({ visits, addresses }: FilmPage): void {
     this.#visits.replaceChildren();
-    for (const [at, address] of first) {
+    for (const [at, address] of visits) {
       const button = document.createElement('button');
       button.type = 'button';
-      button.value = String(Math.ceil(at));
+      button.value = timeValue(at);
       button.textContent = `${seconds(at)} ${addresses[address]}`;
       button.addEventListener('click', () => {
         this.#pause();
@@ -148,6 +142,11 @@ export class Player {
     this.#pause();
     this.#go(time);
   }
+}
+
+/** The value of the button of a visit at this time. */
+function timeValue(at: number): string {
+  return String(Math.ceil(at));
 }
 
 function seconds(ms: number): string {

@@ -9,8 +9,8 @@ export function reusesContext(use: object): boolean {
 }
 
 /**
- * The `use` of a config. Component tests (`@playwright/experimental-ct-*`) reuse their context, by an option that is not
- * public; their `defineConfig` leaves its name in the config.
+ * The `use` of a config. Component tests (`@playwright/experimental-ct-*`) reuse their context, by an option that is
+ * not public; their `defineConfig` leaves its name in the config.
  */
 export function commonUse<U extends object>(config: { use?: U | undefined }): U {
   return { ...('@playwright/experimental-ct-core' in config && { reuseContext: true }), ...config.use } as U;

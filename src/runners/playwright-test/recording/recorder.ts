@@ -204,5 +204,6 @@ function testFactsOf(testInfo: TestInfo, startedAt: Date): TestFacts {
     ok: status === testInfo.expectedStatus,
     startedAt,
     endedAt: new Date(),
+    error: testInfo.errors[0]?.message ?? testInfo.errors[0]?.value,
   };
 }

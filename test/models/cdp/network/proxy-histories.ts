@@ -137,7 +137,8 @@ export class ProxyHistory {
   /** @throws Error when an expectation fails */
   async take(step: Step): Promise<void> {
     if (OF_LISTED.has(step.do) && this.#place !== 'listed') await this.#go('listed');
-    if (step.do === 'attack' && this.#place === 'listed') await this.#go('hostile');
+    // The first page is the test's, and reaches what is listed.
+    if (step.do === 'attack' && (this.#place ?? 'listed') === 'listed') await this.#go('hostile');
     if (step.do === 'go') await this.#go(step.to);
     else if (step.do === 'frame') await this.#frame(step.kind, this.#urlOf(step.to));
     else if (step.do === 'session') await this.#session(step.detach);

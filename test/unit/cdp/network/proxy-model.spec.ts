@@ -163,7 +163,9 @@ class Model {
     if (session.contexts.has(id)) return;
     this.browser.says({ method: 'Runtime.executionContextCreated', sessionId: session.id, params: { context } });
     // The origin of a worker is that of its script, which no message of this test has.
-    session.contexts.set(id, session.served && !session.isWorker && isDefault && origin === LISTED_ORIGIN);
+    // One without an origin reaches what every page reaches.
+    const isReaching = origin === LISTED_ORIGIN || !URL.canParse(origin);
+    session.contexts.set(id, session.served && !session.isWorker && isDefault && isReaching);
   }
 
   #clear(session: Session): void {
