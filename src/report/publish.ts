@@ -9,7 +9,7 @@ import { recordText } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { reportToGitHub } from './summary/github.ts';
 import { Sheet } from './summary/layout.ts';
-import { problems, type SummaryFiles, summaryLines } from './summary/summary.ts';
+import { type SummaryFiles, summaryLines } from './summary/summary.ts';
 import { timelineHtml } from './timeline/timeline-page.ts';
 
 /**
@@ -60,13 +60,18 @@ export async function writeRun(
   }
 }
 
-/** Prints a run's summary, here and on GitHub. Returns the exceeded budget limits, one line each. */
-export function printRun(run: WrittenRun): string[] {
+/**
+ * Prints a run's summary, here and on GitHub.
+ * @param said the errors that the runner has printed itself
+ * @returns the exceeded budget limits, one line each
+ */
+export function printRun(run: WrittenRun, said: readonly string[] = []): string[] {
   const { exceeded, unknown } = run.budget;
   const notes = [...unknown, ...exceeded];
   const { tests, sessions } = run.figures;
-  // Of a run without tests and browsers, Playwright has printed the reason.
-  const isEmpty = run.failure === null && tests + sessions + problems(run.figures).length + notes.length === 0;
+  const isSaid = (reason: string) => said.some((error) => error.includes(reason));
+  const isEmpty =
+    run.failure === null && tests + sessions + notes.length === 0 && run.record.leaseFailures.every(isSaid);
   const sheet = Sheet.of(process.stderr, process.env);
   const lines = isEmpty
     ? []

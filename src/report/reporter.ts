@@ -4,6 +4,7 @@ import type {
   Reporter,
   Suite,
   TestCase,
+  TestError,
   TestResult,
   TestStep,
 } from '@playwright/test/reporter';
@@ -39,6 +40,8 @@ export default class PoolwrightReporter implements Reporter {
   #live: LiveLine | null = null;
   #updates: BrokerUpdates | null = null;
   readonly #launches: string[] = [];
+  /** Errors outside of tests, which Playwright's own reporters print. */
+  readonly #errors: string[] = [];
   readonly #features = Object.values<new () => ReporterFeature>(FEATURES).map((Feature) => new Feature());
 
   /** @throws OptionsError for a wrong budget. Playwright adds other options. */
@@ -91,6 +94,11 @@ export default class PoolwrightReporter implements Reporter {
     void this.#loaded()?.then((report) => report.add(test, result));
   }
 
+  /** Called by Playwright for an error outside of tests, such as one of the global teardown. */
+  onError({ message }: TestError): void {
+    this.#errors.push(message ?? '');
+  }
+
   /** The global teardown is over, and the record of the broker has been taken. */
   async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
     traceTime('runner', 'end');
@@ -98,7 +106,7 @@ export default class PoolwrightReporter implements Reporter {
     for (const feature of this.#features) feature.close();
     this.#updates?.close();
     if (this.#launches.length > 0) notify(localLaunches(this.#launches));
-    const exceeded = (await (await this.#loaded())?.print()) ?? [];
+    const exceeded = (await (await this.#loaded())?.print(this.#errors)) ?? [];
     return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
   }
 

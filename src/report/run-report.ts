@@ -36,10 +36,13 @@ export class RunReport {
     await this.#write(this.#results.complete(record));
   }
 
-  /** Prints the summary. Returns which limits of the budget were exceeded, one line each. */
-  async print(): Promise<string[]> {
+  /**
+   * Prints the summary. Returns which limits of the budget were exceeded, one line each.
+   * @param said the errors that Playwright has printed
+   */
+  async print(said: readonly string[]): Promise<string[]> {
     if (!this.#written) await this.#writeFromWhatIsLeft();
-    return this.#written ? printRun(this.#written) : [];
+    return this.#written ? printRun(this.#written, said) : [];
   }
 
   /**

@@ -136,6 +136,15 @@ for (const { name, options, env, says } of mistakes) {
   });
 }
 
+test('bad input › a service that cannot be reached is named once, with its code', async ({ runSuite }) => {
+  const env = { POOLWRIGHT_BASE_URL: 'http://127.0.0.1:9' };
+  const run = await runSuite({ tests: SUITE, args: ['--reporter=list,poolwright/reporter'], env, code: 1 });
+  expect(run.output.match(/got no response/g)).toHaveLength(1);
+  expect(run.output).toContain('ServiceError [SERVICE_UNREACHABLE]: ');
+  const { leaseFailures } = await run.record();
+  expect(leaseFailures).toEqual([expect.stringContaining('got no response')]);
+});
+
 test('bad input › an invalid key is reported once, in the output of reporters, too', async ({ runSuite, service }) => {
   const run = await runSuite({
     config: 'fullyParallel: true, workers: 2,',

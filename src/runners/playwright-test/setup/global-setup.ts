@@ -33,11 +33,12 @@ const WINDOWS: Readonly<Record<string, () => Promise<{ showBrowsers(broker: Star
  * the teardown. If the runner dies before the teardown, the broker's pipe closes, which has the same effect.
  */
 export default async function globalSetup(config: FullConfig): Promise<() => Promise<void>> {
-  try {
-    return await setUp(config);
-  } catch (error) {
-    throw withCodedName(error);
-  }
+  const tearDown = await setUp(config).catch(rethrow);
+  return async () => await tearDown().catch(rethrow);
+}
+
+function rethrow(error: unknown): never {
+  throw withCodedName(error);
 }
 
 async function setUp(config: FullConfig): Promise<() => Promise<void>> {
