@@ -97,9 +97,10 @@ function clone(place, install) {
 
 /** The environment of a user who has just cloned: no variable of ours, and a home beside the clone for another user. */
 function environment(place, { node, gear, 'no-unshare': refused }, user) {
-  const programs = join(place, 'bin');
+  // In the checkout: tests with a temporary directory of another kind keep that.
+  const programs = join(place, 'poolwright', 'node_modules', '.cache', 'programs');
   const home = join(place, 'home');
-  for (const directory of [programs, home]) mkdirSync(directory);
+  for (const directory of [programs, home]) mkdirSync(directory, { recursive: true });
   if (node !== undefined) copyFileSync(nodeBinary(node), join(programs, 'node'));
   if (refused) writeFileSync(join(programs, 'unshare'), REFUSED, { mode: 0o755 });
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(POOLWRIGHT|XDG)_/.test(name)));

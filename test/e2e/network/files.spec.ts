@@ -48,7 +48,7 @@ test('downloads: empty, blob, data', async ({ page }) => {
   expect(readFileSync(await (await get(page, 'data:application/x-thing,data', 'd.bin')).path(), 'utf8')).toBe('data');
 });
 test('downloads: large', async ({ page }) => {
-  test.slow();
+  test.setTimeout(240_000);
   const download = await get(page, '/huge');
   expect(statSync(await download.path()).size).toBe(${HUGE_BYTES});
 });
@@ -66,7 +66,7 @@ test('downloads: cancelled, and failed', async ({ page }) => {
   expect(await broken.failure()).not.toBe(null);
 });
 test('uploads: buffers and paths, several, large', async ({ page }, testInfo) => {
-  test.slow();
+  test.setTimeout(240_000);
   await page.setContent('<input type=file multiple>');
   const read = "Promise.all([...document.querySelector('input').files].map(async (f) => [f.name, f.size, (await f.slice(0, 9).text())]))";
   await page.setInputFiles('input', { name: 'buffer.txt', mimeType: 'text/plain', buffer: Buffer.from('in memory') });
