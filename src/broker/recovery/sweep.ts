@@ -1,11 +1,11 @@
-import { rmSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { errorMessage } from '../../common/error-message.ts';
 import { runningSessions } from '../../service/running-sessions.ts';
 import type { Pool, Session } from '../../service/schemas/index.ts';
 import type { RunClient } from '../browsers/browser-service.ts';
 import { type Endable, endLease } from '../browsers/end-lease.ts';
 import { type ParsedNote, parseNote } from '../browsers/session-note.ts';
-import { type FoundLedger, type LedgerContent, readLedgers } from '../ledger/ledger-file.ts';
+import { type FoundLedger, type LedgerContent, ledgerLine, readLedgers } from '../ledger/ledger-file.ts';
 import type { Workspace } from '../ledger/workspace.ts';
 import { isOfBroker, markInName } from '../pools/run-pool-mark.ts';
 import { deleteRunPool } from '../pools/run-pools.ts';
@@ -86,7 +86,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   });
   const dead: DeadLedger[] = [];
   for (const ledger of ledgers) {
-    if (await signs.isDead(ledger.content)) dead.push({ ...ledger, done: false });
+    if (await signs.isDead(ledger.content)) dead.push({ ...ledger, ended: new Set(), done: false });
   }
   for (const ledger of dead) {
     const whole = await sweepLedger(ledger, options, result);
@@ -97,7 +97,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
     if (note) await sweepByNote(session, note, { signs, dead }, options, result);
   }
   await sweepPools(ledgers, options, result);
-  for (const ledger of dead) if (ledger.done) removeLedger(ledger, result);
+  for (const ledger of dead) (ledger.done ? removeLedger : keepRest)(ledger, result);
   return result;
 }
 
@@ -116,6 +116,8 @@ export function emptySweep(): SweepResult {
 
 /** A ledger whose broker is dead. */
 interface DeadLedger extends FoundLedger {
+  /** Requests whose browser this sweep has ended. */
+  readonly ended: Set<string>;
   /** Whether everything in it is given back. */
   done: boolean;
 }
@@ -213,6 +215,20 @@ async function stop(
   }
 }
 
+/**
+ * Adds to a ledger that stays what this sweep has ended: the next one must not claim that again. After an incomplete
+ * change, nothing may follow; such a ledger stays as it is.
+ */
+function keepRest({ file, content: { beatAt }, ended }: DeadLedger, result: SweepResult): void {
+  if (ended.size === 0) return;
+  try {
+    if (!readFileSync(file, 'utf8').endsWith('\n')) return;
+    appendFileSync(file, [...ended].map((settled) => ledgerLine({ beatAt, settled })).join(''));
+  } catch (error) {
+    result.failures.push(`${file} could not be changed: ${errorMessage(error)}`);
+  }
+}
+
 /** Removes a finished ledger. */
 function removeLedger({ file }: FoundLedger, result: SweepResult): void {
   try {
@@ -236,7 +252,7 @@ async function listSessions(options: SweepOptions, result: SweepResult): Promise
 
 /** Ends everything in a dead broker's ledger; false if something is left, or may be. */
 async function sweepLedger(
-  { file, content }: FoundLedger,
+  { file, content, ended }: DeadLedger,
   options: SweepOptions,
   result: SweepResult,
 ): Promise<boolean> {
@@ -244,8 +260,10 @@ async function sweepLedger(
   const listedBy = listedFrom(content, options.client);
   let whole = true;
   for (const { request, sessionId, leaseId, poolId } of content.entries) {
-    if (sessionId) whole = (await stop({ sessionId, leaseId, poolId }, runId, options, result)) && whole;
-    else if (poolId) result.unknownLeases.push({ poolId, runId });
+    if (sessionId) {
+      if (await stop({ sessionId, leaseId, poolId }, runId, options, result)) ended.add(request);
+      else whole = false;
+    } else if (poolId) result.unknownLeases.push({ poolId, runId });
     else if (options.client.now() < listedBy) {
       whole = false;
       const by = Number.isFinite(listedBy) ? new Date(listedBy).toISOString() : null;

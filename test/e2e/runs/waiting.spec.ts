@@ -81,9 +81,12 @@ test("an empty pool › is shown in the error when fallback is 'fail'", async ({
     expect(run.code, run.output).toBe(1);
     expect(run.output).toContain('without a browser for 3 s: waiting for the pool to have one ready');
     const [opens] = await reportedTests(consumer);
-    expect(opens?.results[0]?.error?.message).toContain(
-      `No browser within 4 s (\`acquireTimeout\`) for slot 0 (the default project): pool e2e (${id}) has no browser ready: it is warming, size 2, 0 ready, 2 starting, 0 leased. Raise`,
+    const message = opens?.results[0]?.error?.message;
+    expect(message).toContain(
+      `No browser within 4 s (\`acquireTimeout\`) for slot 0 (the default project): pool e2e (${id}) has no browser ready: it is `,
     );
+    // Degraded if the run has taken longer than a browser may take to start.
+    expect(message).toMatch(/it is (warming|degraded), size 2, 0 ready, 2 starting, 0 leased.* Raise/);
   } finally {
     await service.stop();
   }

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type LedgerContent, parseLedger } from '../../../src/broker/ledger/ledger-file.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { commandOf } from '../../support/e2e/process-tree.ts';
 import type { Others } from './others.ts';
@@ -8,14 +9,20 @@ import { LEDGERS } from './surroundings.ts';
 
 /** Functions that list what a run has left, one line each. */
 
-/** Returns sessions and pools that are not foreign. */
-export async function leftAtService({ client }: ChaosService, others: Others): Promise<string[]> {
+/** Returns sessions and pools that are not foreign, and of no request whose outcome nobody can know. */
+export async function leftAtService(
+  { client }: ChaosService,
+  others: Others,
+  doubted: readonly string[],
+): Promise<string[]> {
   try {
     const sessions = await runningSessions(client);
     const pools = await client.listPools();
     return [
       ...sessions.flatMap(({ sessionId, note }) =>
-        others.sessions.has(sessionId) ? [] : `session ${sessionId} (${note})`,
+        others.sessions.has(sessionId) || doubted.some((request) => note.includes(`req=${request} `))
+          ? []
+          : `session ${sessionId} (${note})`,
       ),
       ...pools.flatMap(({ name }) => (others.pools.has(name) ? [] : `pool ${name}`)),
     ];
@@ -24,13 +31,28 @@ export async function leftAtService({ client }: ChaosService, others: Others): P
   }
 }
 
-/** Returns ledgers of runs in a directory, and other files that look like ledgers. */
-export function leftLedgers({ directory }: Consumer): string[] {
+/**
+ * Returns ledgers of runs in a directory, and other files that look like ledgers.
+ * @param mayDoubt whether one may stay that has only requests with an unknown outcome: of a provider, whose list shows
+ *   it later, or never
+ */
+export function leftLedgers(consumer: Consumer, mayDoubt: boolean): string[] {
+  return ledgersIn(consumer).flatMap(({ name, entries }) =>
+    mayDoubt && entries?.every(({ sessionId }) => !sessionId) ? [] : `ledger ${name}`,
+  );
+}
+
+/** Returns the requests whose outcome is unknown. */
+export function doubtedRequests(consumer: Consumer): string[] {
+  const entries = ledgersIn(consumer).flatMap((each) => each.entries ?? []);
+  return entries.flatMap(({ request, sessionId }) => (sessionId ? [] : request));
+}
+
+function ledgersIn({ directory }: Consumer): { name: string; entries: LedgerContent['entries'] | undefined }[] {
   const ledgers = join(directory, LEDGERS);
   if (!existsSync(ledgers)) return [];
-  return readdirSync(ledgers)
-    .filter((name) => name.includes('.ledger.json'))
-    .map((name) => `ledger ${name}`);
+  const names = readdirSync(ledgers).filter((name) => name.includes('.ledger.json'));
+  return names.map((name) => ({ name, entries: parseLedger(readFileSync(join(ledgers, name), 'utf8'))?.entries }));
 }
 
 /** Returns browsers and directories of emulators: of one process, or all in a temporary directory. */

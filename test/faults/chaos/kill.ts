@@ -23,6 +23,7 @@ export async function strike(run: RunningCommand, { death, source }: ChaosPlan, 
     // The newest one: earlier ones may have been replaced.
     worker: () => [Number([...run.output().matchAll(/AT (\d+)/g)].at(-1)?.[1])],
     broker: () => titled(runner, 'poolwright broker'),
+    module: () => titled(runner, 'poolwright provider'),
     service: () => (source === 'embedded' ? titled(runner, 'poolwright emulator') : [service]),
   };
   if (whom === 'machine') return await killMachine(runner);

@@ -10,9 +10,9 @@ export type Blow = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL' | 'pause' | 'paus
 
 /**
  * The affected processes. `terminal`: runner and workers, as with Ctrl-C; `machine`: runner, workers and broker at
- * once.
+ * once; `module`: that of a user's provider.
  */
-export type Victim = 'worker' | 'runner' | 'broker' | 'service' | 'machine' | 'terminal';
+export type Victim = 'worker' | 'runner' | 'broker' | 'service' | 'machine' | 'terminal' | 'module';
 
 export interface Death {
   whom: Victim;
@@ -50,6 +50,8 @@ export interface ChaosPlan {
   /** For each file, whether each of its tests passes. */
   files: boolean[][];
   source: Source;
+  /** Whether a user's provider has the function `list`. */
+  lists: boolean;
   /** Second argument of the wrapper, as source text. */
   options: string;
   emulator: Pick<EmulatorOptions, 'concurrentBrowsers' | 'rtt' | 'seed'> & { faults: FaultRule[] };
@@ -85,6 +87,7 @@ const BLOWS: Record<Victim, readonly Blow[]> = {
   service: [...EVERY_BLOW, 'hang'],
   machine: ['SIGKILL'],
   terminal: ['SIGINT', 'SIGINT', 'SIGHUP', 'SIGTERM'],
+  module: ['SIGKILL', 'SIGKILL', 'SIGTERM', 'pause', 'pause-kill'],
 };
 
 const MINUTE = 60_000;
@@ -106,7 +109,13 @@ export function chaosPlan(seed: number, kind: ChaosKind): ChaosPlan {
   );
   const faults = source === 'embedded' ? [] : drawFaults(choices, source);
   const concurrentBrowsers = OTHERS + whole(2, real ? 4 : 8);
-  const death = drawDeath(choices, files.flat().length);
+  const drawn = drawDeath(choices, files.flat().length);
+  // From other numbers, so that the runs of the other kinds stay the same.
+  const more = choicesOf(seed + 1_000_000);
+  const lists = kind !== 'provider' || more.chance(0.6);
+  // Nobody can know a browser whose `acquire` was killed, unless the provider lists it.
+  const death =
+    drawn ?? (kind === 'provider' && lists && more.chance(0.6) ? blowTo(more, 'module', files.flat().length) : null);
   // A neighbour's tests must pass: no fault may hit the service that both share.
   const beside = source !== 'embedded' && death?.whom !== 'service' && chance(0.3);
   const remote = source !== 'embedded' && chance(0.25);
@@ -117,6 +126,7 @@ export function chaosPlan(seed: number, kind: ChaosKind): ChaosPlan {
     workers,
     files,
     source,
+    lists,
     // Without its service, a run waits for each test's browser until the timeout.
     options: `{ ${POOLS[source]} reuse: '${reuse}', acquireTimeout: ${death?.whom === 'service' ? 8_000 : 30_000} }`,
     emulator: {
@@ -135,9 +145,12 @@ export function chaosPlan(seed: number, kind: ChaosKind): ChaosPlan {
   };
 }
 
-function drawDeath({ whole, pick, chance }: Choices, tests: number): Death | null {
-  if (!chance(0.65)) return null;
-  const whom = pick(VICTIMS);
+function drawDeath(choices: Choices, tests: number): Death | null {
+  if (!choices.chance(0.65)) return null;
+  return blowTo(choices, choices.pick(VICTIMS), tests);
+}
+
+function blowTo({ whole, pick }: Choices, whom: Victim, tests: number): Death {
   return { whom, blow: pick(BLOWS[whom]), pauseMs: whole(200, 5_000), afterTests: whole(1, Math.min(tests, 4)) };
 }
 
@@ -152,8 +165,8 @@ export function blowOf({ death }: ChaosPlan): string | null {
 }
 
 /** Returns the other properties of a run. */
-export function traitsOf({ source, neighbour, disk, megabits, clock, emulator }: ChaosPlan): string[] {
-  const traits = [`browsers from: ${source}`];
+export function traitsOf({ source, lists, neighbour, disk, megabits, clock, emulator }: ChaosPlan): string[] {
+  const traits = [`browsers from: ${source}${lists ? '' : ' without `list`'}`];
   if (emulator.faults.length > 0) traits.push('faults of the service');
   if (disk) traits.push(...disk.directories.map((directory) => `full disk: ${directory}`));
   if (megabits) traits.push(`link: ${megabits} Mbit/s, 200 ms`);

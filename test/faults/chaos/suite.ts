@@ -21,7 +21,7 @@ const BODIES: Record<ChaosPlan['browser'], string> = {
 /** Writes the suite of a random run; each of its tests prints the process that it runs in. */
 export async function writeSuite(
   consumer: Consumer,
-  { files, options, source, browser, neighbour }: ChaosPlan,
+  { files, options, source, lists, browser, neighbour }: ChaosPlan,
 ): Promise<void> {
   const sources = files.map((tests, file) => {
     const bodies = tests.map(
@@ -35,7 +35,7 @@ export async function writeSuite(
   await consumer.write({
     'playwright.config.ts': wrappedConfig(options, `timeout: ${TEST_MS},`),
     ...Object.fromEntries(sources),
-    ...(source === 'provider' && { 'browsers.ts': providerFile({ limit: null }) }),
+    ...(source === 'provider' && { 'browsers.ts': providerFile({ limit: null, lists }) }),
     ...(neighbour ? NEIGHBOUR_FILES : {}),
   });
 }

@@ -1,8 +1,19 @@
+const LIST = `async list() {
+    const lists = await Promise.all(['active', 'starting'].map((status) => call('GET', 'sessions?status=' + status)));
+    return lists.flatMap(({ sessions }) => sessions).map(({ sessionId, note }) => ({ id: sessionId, label: note }));
+  },`;
+
 /**
  * The file of a user's provider. It gets its browsers from the service of the test, which thus sees what is left.
  * `file`, `acquire` and `release` are statements for these places.
  */
-export const providerFile = ({ file = '', acquire = '', release = '', limit = 2 as number | null } = {}) => `
+export const providerFile = ({
+  file = '',
+  acquire = '',
+  release = '',
+  limit = 2 as number | null,
+  lists = true,
+} = {}) => `
 import { defineProvider, ProviderError } from 'poolwright/provider';
 
 interface Session { sessionId: string; cdpUrl: string; note: string; bandwidthBytes?: number }
@@ -41,10 +52,7 @@ export default defineProvider({
     await call('DELETE', 'session?sessionId=' + id);
     console.log('RELEASED ' + reason);
   },
-  async list() {
-    const lists = await Promise.all(['active', 'starting'].map((status) => call('GET', 'sessions?status=' + status)));
-    return lists.flatMap(({ sessions }) => sessions).map(({ sessionId, note }) => ({ id: sessionId, label: note }));
-  },
+  ${lists ? LIST : ''}
   async usage(id) {
     return (await call('GET', 'session?sessionId=' + id)).bandwidthBytes ?? null;
   },

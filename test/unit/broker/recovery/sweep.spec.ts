@@ -1,7 +1,16 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test as base, expect } from '@playwright/test';
 import { sessionNote } from '../../../../src/broker/browsers/session-note.ts';
 import { workspaceOf } from '../../../../src/broker/ledger/workspace.ts';
@@ -65,6 +74,30 @@ function writeLedger(directory: string, more: Record<string, unknown>, sessionId
   writeFileSync(file, JSON.stringify(content));
   return file;
 }
+
+test('does not claim again what an earlier sweep has ended, where the ledger stays', async ({
+  directory,
+  workspace,
+  options,
+}) => {
+  const { sessionId } = workspace.create(note('r1', 'aaaa', minutesAgo(30)));
+  const entry = { poolId: null, leaseId: null };
+  const entries = [
+    { ...entry, request: 'aaaa-1', sessionId },
+    { ...entry, request: 'aaaa-2', sessionId: null },
+  ];
+  const file = writeLedger(directory, { entries }, null);
+  appendFileSync(file, '\n');
+  // A provider without a list: what became of the second request is never known.
+  const client = Object.assign(Object.create(workspace.client), { unlistedMs: Number.POSITIVE_INFINITY });
+  const first = await sweep({ ...options, client });
+  expect(first.stopped).toEqual([{ sessionId, runId: 'r1' }]);
+  const second = await sweep({ ...options, client });
+  expect(second.stopped).toEqual([]);
+  for (const { unknownBrowsers, failures } of [first, second])
+    expect([unknownBrowsers.map(({ request }) => request), failures]).toEqual([['aaaa-2'], []]);
+  expect(readdirSync(directory)).toEqual([basename(file)]);
+});
 
 test.describe('which run is dead', () => {
   test('a broker reported dead by its runner is dead without a ledger: sweeps its sessions and pools, and no others', async ({
