@@ -417,8 +417,8 @@ export class World {
   }
 
   /**
-   * Once every disk works, the ledger of each live broker names everything that it holds, whatever failed before, except
-   * what a sweep has ended that took it for dead.
+   * Once every disk works, the ledger of each live broker names everything that it holds, whatever failed before,
+   * except what a sweep has ended that took it for dead.
    */
   checkRecovery(): void {
     for (const directory of [0, 1]) this.disk(directory, true);
