@@ -150,7 +150,7 @@ ${
 ## What was in the runs
 
 A signal counts only if the process was still running. \`pause\` is SIGSTOP, then SIGCONT after up to 5 s; \`pause-kill\` ends with SIGKILL
-instead. \`terminal\` means runner and workers, \`machine\` these and the broker.
+instead. \`terminal\` means runner and workers, \`machine\` these and the broker, \`module\` the process of a provider.
 
 ${table(['', ...Object.values(KINDS)], traitRows(results))}
 `;
