@@ -8,6 +8,8 @@ import { selfSigned } from '../../support/cdp/dev-server.ts';
 
 /** How long an observation may take, in ms. */
 const PATIENCE_MS = 10_000;
+/** Bound on a behaviour, in ms: large messages take long on a busy machine. */
+const BOUND_MS = 40_000;
 
 const OPEN = `function openSocket(path, { say = [], until = 1, protocols = [], closeWith } = {}) {
   const { protocol, host } = new URL(self.location.href.replace(/^blob:/, ''));
@@ -503,7 +505,7 @@ async function becomes(isTrue: () => boolean, changes: EventEmitter, ms = PATIEN
 async function bounded<T>(asked: Promise<T>): Promise<T | string> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, 'never');
+    timer = setTimeout(resolve, BOUND_MS, 'never');
   });
   const failed = (error: Error) => `failed: ${error.message.split('\n')[0]}`;
   return await Promise.race([asked.catch(failed), late]).finally(() => clearTimeout(timer));
