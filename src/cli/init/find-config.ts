@@ -38,7 +38,11 @@ function namedConfig(path: string, asked: string): string {
   if (!existsSync(path)) throw new OptionsError('--config', `--config: there is no ${asked}.`);
   if (!statSync(path).isDirectory()) return path;
   const inside = NAMES.map((name) => configsIn(path, name)).find(({ length }) => length > 0);
-  if (!inside) throw new OptionsError('--config', `--config: there is no playwright.config.* in ${asked}.`);
+  if (!inside)
+    throw new OptionsError(
+      '--config',
+      `--config: there is no playwright.config.* or playwright-ct.config.* in ${asked}.`,
+    );
   return onlyOne(inside, dirname(path));
 }
 

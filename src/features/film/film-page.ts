@@ -8,7 +8,7 @@ import { FILM_BYTES, type PageFilm } from './film.ts';
 /** A share of the pictures is left out at a time, evenly over the page's time. */
 const EVERY = 4;
 
-/** The longest error that is shown, in characters. */
+/** The longest error that is shown, in characters. Cut after masking: a secret that is cut is not recognised. */
 const MAX_ERROR = 3_000;
 
 /** The longest address that is shown: `data:` addresses have no limit. */
@@ -57,14 +57,20 @@ export async function filmHtml(
   const given = [...new Set(urls)];
   const [maskedTitle = '', maskedError = '', ...masked] = await redact([
     title,
-    printableLines(error.slice(0, MAX_ERROR)),
+    printableLines(error.slice(0, 2 * MAX_ERROR)),
     ...facts,
     ...given.map((url) => url.slice(0, 2 * MAX_ADDRESS)),
   ]);
   const addresses = new Map(given.map((url, n) => [url, cut(masked[facts.length + n] ?? '')]));
   const page = (shown: FilmPage[]) => {
     const shownFacts = masked.slice(0, facts.length);
-    const data: FilmData = { title: maskedTitle, facts: shownFacts, failed, error: maskedError, pages: shown };
+    const data: FilmData = {
+      title: maskedTitle,
+      facts: shownFacts,
+      failed,
+      error: maskedError.slice(0, MAX_ERROR),
+      pages: shown,
+    };
     return pageFile({ title: `film: ${data.title}`, style, script, data, body: BODY });
   };
   const empty = Buffer.byteLength(page([]));

@@ -71,7 +71,8 @@ export class Film implements PictureReceiver {
     const { visits } = this.#reelOf(target);
     // Each page begins like this.
     if (visits.length === 0 && url === 'about:blank') return;
-    if (visits.at(-1)?.url !== url) visits.push({ at: dateNow(), url: url.slice(0, MAX_URL) });
+    const kept = url.slice(0, MAX_URL);
+    if (visits.at(-1)?.url !== kept) visits.push({ at: dateNow(), url: kept });
     if (visits.length > KEPT.visits) visits.shift();
   }
 

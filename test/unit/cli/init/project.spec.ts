@@ -158,7 +158,9 @@ test('asks for --config when there are several configs', async ({ project }) => 
   const ci = await plan({ config: 'ci/playwright.ci.config.ts' });
   expect(ci.title).toBe('Playwright, ci/playwright.ci.config.ts');
   await expect(plan({ config: 'three' })).rejects.toThrow('--config: there is no three.');
-  await expect(plan({ config: 'ci' })).rejects.toThrow('--config: there is no playwright.config.* in ci.');
+  await expect(plan({ config: 'ci' })).rejects.toThrow(
+    '--config: there is no playwright.config.* or playwright-ct.config.* in ci.',
+  );
   await expect(
     (await project({ 'a/playwright.config.ts': CONFIG, 'b/playwright.config.ts': CONFIG })).plan(),
   ).rejects.toThrow(/^There are 2 Playwright configs: a.playwright\.config\.ts, b.playwright\.config\.ts\. Name yours/);
