@@ -64,14 +64,15 @@ test('proxies an upload whatever its body, its size and its API', async ({ newCo
   );
 });
 
-test('proxies an upload of many megabytes', async ({ newContext, own }) => {
+test('proxies an upload of many megabytes', async ({ newContext, own, denied }) => {
   const page = await (await newContext()).newPage();
   await page.goto(own.url);
   const size = 12 * MB;
   const body = `new Uint8Array(${size}).fill(200)`;
   for (const way of ['fetch', 'fetch of a sandboxed frame']) {
     own.requests.length = 0;
-    await page.evaluate((WAYS[way] ?? '').replaceAll('BODY', body));
-    expect(own.seen('/size')?.body.length, way).toBe(size);
+    const answer: unknown = await page.evaluate((WAYS[way] ?? '').replaceAll('BODY', body));
+    expect(denied, `${way}: ${String(answer)}`).toEqual([]);
+    expect(own.seen('/size')?.body.length, `${way}: ${String(answer)}`).toBe(size);
   }
 });

@@ -9,7 +9,7 @@ test.use({ serviceOptions: { allowLoopback: false } });
 /** More than the limits below, however much of it is in memory. */
 const BYTES = fullLength(200_000_000, 120_000_000);
 /** What a page sends. A browser that serialises it, beside others on a busy machine, does not respond meanwhile. */
-const SENT_BYTES = fullLength(50_000_000, 20_000_000);
+const SENT_BYTES = fullLength(50_000_000, 8_000_000);
 /** For one of them, in ms: how fast a body passes is measured by bench/, not here. */
 const SUITE_TEST_MS = 900_000;
 
@@ -74,7 +74,7 @@ test("large bodies › do not fill the worker's memory", { tag: ['@versions', '@
     // The browser does not handle it: it goes from its server to the disk.
     expect(grew('DOWNLOAD')).toBeLessThan(100);
     // The browser sends it twice, each time more than twice as large; this plus some copies is the limit.
-    expect(grew('BODY')).toBeLessThan(fullLength(900, 400));
+    expect(grew('BODY')).toBeLessThan(fullLength(900, 160));
   } finally {
     await dev.close();
   }
