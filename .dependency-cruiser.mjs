@@ -65,7 +65,6 @@ const FLOORS = {
       'summary',
       'timeline/data',
       'timeline/page/scale',
-      'advise',
       'timeline',
       'live',
       'html-report',

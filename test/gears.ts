@@ -138,7 +138,6 @@ export const SECOND_GEAR: Readonly<Record<string, readonly Selection[]>> = {
         'cdp/bounded-memory': ALL,
         'cdp/latency/flat-memory': ALL,
         'relay/process-memory': ALL,
-        'report/advise/hostile': ALL,
         'report/hostile-records': ['more tests than a call'],
       },
     },

@@ -12,9 +12,6 @@ import { Sheet } from '../../report/summary/layout.ts';
 import { summaryLines } from '../../report/summary/summary.ts';
 import { printJson } from '../print.ts';
 
-import type { Subcommand } from './subcommands.ts';
-import * as subcommands from './subcommands.ts';
-
 interface Options {
   output: string;
   html?: string;
@@ -25,7 +22,6 @@ interface Options {
 /** `poolwright report`: what runs have left on record. */
 export function addReportCommand(program: Command): void {
   const report = program.command('report').description('Work with the records of runs');
-  for (const add of Object.values<Subcommand>(subcommands)) add(report);
   report
     .command('merge')
     .description('Merge several runs, such as shards, into one summary, run.json and timeline')

@@ -69,34 +69,8 @@ export interface TimelineData {
   slowest: TimelineNamed[];
   heaviest: TimelineNamed[];
   problems: string[];
-  /** By their names. */
-  sections: Readonly<Record<string, object | null>>;
   /** Address of Playwright's HTML report relative to the page, without a hash, or null. */
   report: string | null;
-}
-
-/** Predictions for runs with other numbers of browsers. Times in ms. */
-export interface TimelineAdvice {
-  choices: TimelineChoice[];
-  /** Index in `choices`, or -1. */
-  recommended: number;
-  /** The past runs that it is based on. */
-  runs: { browsers: number; wallMs: number }[];
-  /** Time of the longest group of tests, which one worker runs. */
-  boundMs: number;
-  sentences: string[];
-}
-
-/** A number of browsers, and the predicted time of a run with them. */
-export interface TimelineChoice {
-  browsers: number;
-  shards: number;
-  workers: number;
-  medianMs: number;
-  p90Ms: number;
-  browserMs: number;
-  /** Null without prices. */
-  cost: number | null;
 }
 
 /** A row of a table, with its index in `tests`. */

@@ -10,13 +10,8 @@ import type { TimelineData, TimelineNamed, TimelineSession, TimelineTest } from 
 /**
  * The data of the timeline page.
  * @param report address of the HTML report relative to the page
- * @param sections data of the sections that a page can do without
  */
-export function timelineData(
-  run: RunWithFigures,
-  report: string | null,
-  sections: TimelineData['sections'],
-): TimelineData {
+export function timelineData(run: RunWithFigures, report: string | null): TimelineData {
   const { record, figures } = run;
   const times = record.sessions.flatMap(timesOf).sort((a, b) => a - b);
   const from = times[0] ?? Date.parse(record.startedAt);
@@ -56,7 +51,6 @@ export function timelineData(
       ...figures.leaseFailures.map((text) => `no browser: ${text}`),
       ...figures.unconfirmed.map((id) => `not confirmed ended: session ${id}`),
     ].map(printable),
-    sections,
     report,
   };
 }

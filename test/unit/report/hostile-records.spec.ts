@@ -41,7 +41,7 @@ test('prints a summary of clean lines when a record is hostile', async ({ direct
       rmSync(file, { force: true });
       expectClean(reportToGitHub(run, notes, { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: file }));
       expectMarkdown(readFileSync(file, 'utf8'));
-      expectShown(timelineData(run, null, {}));
+      expectShown(timelineData(run, null));
     }
   });
   fc.assert(property, propertyRuns(300));
@@ -103,7 +103,7 @@ test('handles a session with more tests than a call may have arguments', () => {
   const run = withFigures(mergeRecords([record, aRecord({ sessions: [aSession({ tests: [] })] })]));
   expect(run.figures.sessions).toBe(2);
   expectClean(summaryLines(run, { files: FILES, sheet: new Sheet({ width: 80 }) }));
-  expect(timelineData(run, null, {}).tests.length).toBe(130_000);
+  expect(timelineData(run, null).tests.length).toBe(130_000);
 });
 
 test('quotes an ID in a command when a shell would interpret it', () => {

@@ -154,27 +154,6 @@ export const hostileRecord: Arbitrary<RunRecord> = fc.record({
   ),
 });
 
-/** A complete run that advice can be based on, with hostile content. */
-export const hostileWholeRun: Arbitrary<RunRecord> = fc
-  .tuple(hostileRecord, fc.array(sessionRecord, { minLength: 1, maxLength: 4 }), moment)
-  .map(([record, sessions, endedAt]) => {
-    let n = 0;
-    return {
-      ...record,
-      endedAt,
-      shard: null,
-      merged: [],
-      sessions: sessions.map((session) => ({
-        ...session,
-        shard: null,
-        tests: session.tests.map((test) => {
-          n += 1;
-          return { ...test, id: `${test.id} ${n}`, status: test.status === 'interrupted' ? 'failed' : test.status };
-        }),
-      })),
-    };
-  });
-
 /** Characters that no printed line may contain: terminal control characters, line breaks, reversed or hidden text. */
 const FORBIDDEN =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]|^\s*::(?!warning title=poolwright::)|##\w*\[|\bNaN\b|\bInfinity\b|Invalid Date|\bundefined\b|\[object/u;

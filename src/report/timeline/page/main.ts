@@ -3,8 +3,6 @@ import type { TimelineData, TimelineNamed } from '../data.ts';
 import { Chart } from './chart.ts';
 import { Controls } from './controls.ts';
 import { LOOKS, type Look, tallyOf } from './look.ts';
-import type { DrawSection } from './sections.ts';
-import * as sections from './sections.ts';
 import { Tip } from './tip.ts';
 
 /** Draws the timeline from the data in the page. */
@@ -54,10 +52,6 @@ function show(root: HTMLElement, data: TimelineData): void {
       table('Heaviest tests', 'bytes', data.heaviest, data, reveal),
     ),
   );
-  for (const [name, drawn] of Object.entries<DrawSection>(sections)) {
-    const given = data.sections[name];
-    if (given) root.append(drawn(given as never) ?? '');
-  }
   draw();
   let resized = 0;
   let { clientWidth } = root;
