@@ -31,65 +31,6 @@ const MAY_IMPORT = {
   cli: ['emulator', 'providers', 'relay', 'report', 'watch', 'record', 'broker', 'cdp', 'options', 'service', ...BASE],
 };
 
-/** The order inside a room, from the ground up: each of these directories and files imports only those before it. */
-const FLOORS = {
-  broker: [
-    ...['rpc', 'browsers', 'log', 'ledger', 'pools', 'leases', 'acquire', 'config', 'recovery', 'feature'],
-    ...['watch', 'features', 'run', 'server', 'main', 'start'],
-  ],
-  cdp: [
-    ...[
-      'message',
-      'model',
-      'transport',
-      'page-code',
-      'figures',
-      'contexts',
-      'files',
-      'optional',
-      'latency',
-      'metering',
-    ],
-    ...['network', 'screencast', 'pipeline'],
-  ],
-  clients: ['shared', 'playwright', 'puppeteer'],
-  runners: ['shared', 'jest', 'mocha', 'node-test', 'playwright-test', 'vitest'],
-  emulator: [
-    ...['api-error', 'host-check', 'fault-rule', 'options', 'browser-spec', 'disk', 'cdp', 'chromium', 'extensions'],
-    ...['egress', 'running-browser', 'browser-launcher', 'faults', 'state', 'http', 'routes', 'server'],
-    ...['start', 'index', 'main'],
-  ],
-  forecast: ['test-files', 'remaining-tests'],
-  report: [
-    ...[
-      'summary',
-      'timeline/data',
-      'timeline/page/scale',
-      'timeline',
-      'live',
-      'html-report',
-      'publish',
-      'test-results',
-      'run-report',
-    ],
-    ...['run-reporter', 'local-browsers', 'watch', 'features', 'broker-updates', 'reporter', 'index'],
-  ],
-  record: [
-    ...['bounds', 'fields', 'enums', 'run-record', 'attachment', 'record-file', 'session-record', 'test-record'],
-    ...['failures', 'figures', 'read-records', 'test-usage', 'run-recorder', 'shards'],
-  ],
-  watch: ['messages', 'runs', 'page', 'server'],
-  features: ['feature', 'evidence', 'film', 'hold', 'watch', 'list'],
-  service: [
-    ...['limits', 'session-types', 'schemas', 'http', 'endpoints', 'running-sessions', 'resources'],
-    ...['client', 'index'],
-  ],
-  cli: [
-    ...['confirm', 'npx-parent', 'numbers', 'print', 'progress', 'stop-signal', 'with-client'],
-    ...['init', 'report', 'doctor', 'relay', 'watch', 'commands', 'run', 'main'],
-  ],
-};
-
 /** A room: a directory, or a file beside them. */
 const room = (name) => `^src/${name}(/|\\.ts$)`;
 
@@ -103,25 +44,6 @@ export default {
       from: { path: room(name) },
       to: { path: '^src/', pathNot: [name, ...allowed].map(room) },
     })),
-    ...Object.entries(FLOORS).flatMap(([name, floors]) => [
-      {
-        name: `${name}-lists-its-floors`,
-        comment: `Add a new directory of src/${name} to FLOORS.`,
-        severity: 'error',
-        from: { path: `^src/${name}/`, pathNot: floors.map((floor) => room(`${name}/${floor}`)) },
-        to: {},
-      },
-      ...floors.map((floor, index) => ({
-        name: `${name}-${floor}-does-not-climb`,
-        comment: `src/${name}/${floor} may import: ${floors.slice(0, index).join(', ') || 'nothing of its room'}.`,
-        severity: 'error',
-        from: { path: room(`${name}/${floor}`) },
-        to: {
-          path: `^src/${name}/`,
-          pathNot: floors.slice(0, index + 1).map((below) => room(`${name}/${below}`)),
-        },
-      })),
-    ]),
     {
       name: 'emulator-shares-schemas-only',
       severity: 'error',

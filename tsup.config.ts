@@ -83,7 +83,7 @@ const cjs: Options = { ...shared, format: ['cjs'], splitting: true };
 const entriesOfRuns = [commonJs, esModulesOf(Object.keys(loadedByRuns), { isBundled: false })];
 const entriesOfPrograms = [commonJs, esModulesOf(['client', 'emulator'], { isBundled: true })];
 /** Loaded by workers that proxy requests: an entry so that it gets a separate file, which is minified. */
-const libraries = { 'undici-library': 'src/cdp/network/proxy/undici-library.ts' };
+const libraries = { 'undici-library': 'src/cdp/network/send/undici-library.ts' };
 /** What every run loads. To load zod and undici from their own files takes twice as long. */
 const forRuns: Options = { noExternal: ['zod', 'undici'], esbuildPlugins: [licences, undiciClient] };
 const forCommands: Options = { noExternal: ['zod'], esbuildPlugins: [licences, zodInEnglish] };

@@ -5,8 +5,9 @@ import config from '../.dependency-cruiser.mjs';
 import { main } from './playwright.mjs';
 
 /**
- * `node scripts/graph.mjs`: checks that imports follow the rules of .dependency-cruiser.mjs, and that the picture of
- * them in docs/architecture.md is current. `--write` draws it anew.
+ * `node scripts/graph.mjs`: checks that imports follow the rules of .dependency-cruiser.mjs, that no entries of a
+ * directory of src import each other in a circle, and that the picture of the imports in docs/architecture.md is
+ * current. `--write` draws it anew.
  */
 
 const PAGE = 'docs/architecture.md';
@@ -21,8 +22,36 @@ await main(async () => {
     const path = cycle ? cycle.map(({ name }) => name).join(' -> ') : to;
     console.error(`${rule.name}: ${from} -> ${path}`);
   }
-  return isDrawn(picture(modules)) && summary.violations.length === 0 ? 0 : 1;
+  const circles = circlesOf(modules);
+  for (const { directory, entries } of circles) {
+    console.error(`no-circle-of-entries: in ${directory}, these import each other: ${entries.join(', ')}`);
+  }
+  return isDrawn(picture(modules)) && summary.violations.length + circles.length === 0 ? 0 : 1;
 });
+
+/** The directories whose entries (files and directories) have no order in which each imports only those before it. */
+function circlesOf(modules) {
+  const imports = new Map();
+  for (const { source, dependencies } of modules) {
+    for (const { resolved } of dependencies) {
+      const [from, to] = [source.split('/'), resolved.split('/')];
+      const depth = from.findIndex((part, at) => part !== to[at]);
+      // `src` itself has rules for its rooms.
+      if (depth < 2 || to[0] !== 'src') continue;
+      const directory = from.slice(0, depth).join('/');
+      if (!imports.has(directory)) imports.set(directory, []);
+      imports.get(directory).push([from[depth], to[depth]]);
+    }
+  }
+  return [...imports].flatMap(([directory, edges]) => {
+    let left = edges;
+    for (let before = null; before !== left.length; ) {
+      before = left.length;
+      left = left.filter(([from, to]) => left.some((edge) => edge[0] === to) && left.some((edge) => edge[1] === from));
+    }
+    return left.length > 0 ? [{ directory, entries: [...new Set(left.flat())].sort() }] : [];
+  });
+}
 
 /** The rooms, and which imports which: an import that another one implies is left out. */
 function picture(modules) {

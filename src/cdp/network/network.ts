@@ -4,14 +4,14 @@ import { LocalDownloads } from '../files/local-downloads.ts';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
 import type { PendingCommand } from '../transport/pending-commands.ts';
-import { ContextProxies, type OriginsOfProxy } from './context-proxy/context-proxies.ts';
+import type { ProxiedHosts } from './hosts/proxied-hosts.ts';
 import type { NetworkProxy } from './network-proxy.ts';
-import { PageBinding } from './page-binding.ts';
+import { PageBinding } from './page-binding/page-binding.ts';
+import { ProxiedDocuments } from './page-binding/proxied-documents.ts';
 import { NetworkPolicy, type PolicyEvents } from './policy/network-policy.ts';
-import { ProxiedDocuments } from './proxied-documents.ts';
-import type { ProxiedHosts } from './proxied-hosts.ts';
-import { type ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
-import type { ProxiedTraffic } from './proxied-traffic.ts';
+import { type ProxiedTarget, ProxiedTargets } from './request/proxied-targets.ts';
+import { ContextProxies, type OriginsOfProxy } from './send/context-proxy/context-proxies.ts';
+import type { ProxiedTraffic } from './send/proxied-traffic.ts';
 
 /** What pages reach through this machine. */
 export interface NetworkOptions {

@@ -1,5 +1,5 @@
 import type { BrowserContextOptions } from '@playwright/test';
-import { proxyServer } from '../../cdp/network/context-proxy/context-proxy.ts';
+import { proxyServer } from '../../cdp/network/send/context-proxy/context-proxy.ts';
 import { isLoopbackHost } from '../../common/url/loopback.ts';
 import { parsedUrl } from '../../common/url/parsed-url.ts';
 import { OptionsError } from '../../errors.ts';

@@ -1,5 +1,5 @@
 import type { SessionReport } from '../../broker/rpc/messages/protocol.ts';
-import type { Traffic } from '../../cdp/network/proxied-traffic.ts';
+import type { Traffic } from '../../cdp/network/send/proxied-traffic.ts';
 import { dateNow } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';

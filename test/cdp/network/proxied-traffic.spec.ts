@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium, type Page } from '@playwright/test';
-import { ProxiedTraffic } from '../../../src/cdp/network/proxied-traffic.ts';
+import { ProxiedTraffic } from '../../../src/cdp/network/send/proxied-traffic.ts';
 import { parseExposure } from '../../../src/options/expose-network.ts';
 import type { DevServer } from '../../support/cdp/dev-server.ts';
 import { test as base, expect } from '../../support/cdp/proxy-fixtures.ts';

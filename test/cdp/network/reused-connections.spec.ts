@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createSecureServer } from 'node:tls';
 import { type Browser, chromium } from '@playwright/test';
-import { ProxyFetcher, wholeOf } from '../../../src/cdp/network/proxy/fetcher.ts';
+import { ProxyFetcher, wholeOf } from '../../../src/cdp/network/send/fetcher.ts';
 import { selfSigned } from '../../support/cdp/dev-server.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
 import { localChromium } from '../../support/local-chromium.ts';

@@ -5,7 +5,7 @@ import puppeteer, { type ConnectionTransport } from 'puppeteer-core';
 import { WebSocket } from 'ws';
 import { Meter } from '../../../src/cdp/figures/meter.ts';
 import { Savings } from '../../../src/cdp/figures/savings.ts';
-import { ProxiedTraffic } from '../../../src/cdp/network/proxied-traffic.ts';
+import { ProxiedTraffic } from '../../../src/cdp/network/send/proxied-traffic.ts';
 import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startDevServer } from '../../support/cdp/dev-server.ts';

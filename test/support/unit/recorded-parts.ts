@@ -1,6 +1,6 @@
 import type { TestInfo } from '@playwright/test';
 import type { LeasedBrowser, SessionReport } from '../../../src/broker/rpc/messages/protocol.ts';
-import type { Traffic } from '../../../src/cdp/network/proxied-traffic.ts';
+import type { Traffic } from '../../../src/cdp/network/send/proxied-traffic.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import type { RecordedConnection } from '../../../src/clients/shared/connection/leased-connection.ts';
 import type { Loss } from '../../../src/clients/shared/connection/loss.ts';

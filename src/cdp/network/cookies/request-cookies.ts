@@ -5,8 +5,8 @@ import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import { byLowerCase, type HeaderList, headerOf } from '../proxy/headers/header-list.ts';
-import type { PausedRequest } from '../proxy/paused-request.ts';
+import { byLowerCase, type HeaderList, headerOf } from '../headers/header-list.ts';
+import type { PausedRequest } from '../request/paused-request.ts';
 import { cookieToSet, isPartitioned } from './set-cookie.ts';
 
 const allCookies = v.looseObject({

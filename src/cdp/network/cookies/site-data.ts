@@ -1,7 +1,7 @@
 import { within } from '../../../common/pause.ts';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
-import type { HeaderList } from '../proxy/headers/header-list.ts';
-import type { PausedRequest } from '../proxy/paused-request.ts';
+import type { HeaderList } from '../headers/header-list.ts';
+import type { PausedRequest } from '../request/paused-request.ts';
 import { isTrustworthy, isWithin, type RequestCookies } from './request-cookies.ts';
 
 /** What `"storage"` means in CDP's terms; session storage has its own command. */

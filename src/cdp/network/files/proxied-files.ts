@@ -4,11 +4,11 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { posix, win32 } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
-import type { ProxiedTraffic } from '../proxied-traffic.ts';
-import type { Failure } from '../proxy/failures.ts';
-import { MAX_BODY_BYTES, type WholeResponse } from '../proxy/fetcher.ts';
-import { byLowerCase } from '../proxy/headers/header-list.ts';
-import { type ContinueFields, type PausedRequest, responseCommand } from '../proxy/paused-request.ts';
+import { byLowerCase } from '../headers/header-list.ts';
+import { type ContinueFields, type PausedRequest, responseCommand } from '../request/paused-request.ts';
+import type { Failure } from '../send/failures.ts';
+import { MAX_BODY_BYTES, type WholeResponse } from '../send/fetcher.ts';
+import type { ProxiedTraffic } from '../send/proxied-traffic.ts';
 import { contentTypeOf } from './content-types.ts';
 
 /** An address of a file that does not exist: the browser itself then reports that it is not found. */

@@ -9,12 +9,12 @@ import { SessionMap } from '../../model/per-session.ts';
 import type { NetworkRequest } from '../../model/requests.ts';
 import { pageOf, type Session, type Target } from '../../model/session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import { announcedRequest } from '../announced-request.ts';
-import { isFile } from '../files/is-file.ts';
-import type { ProxiedTarget } from '../proxied-targets.ts';
-import { byLowerCase } from '../proxy/headers/header-list.ts';
-import type { PausedRequest } from '../proxy/paused-request.ts';
-import { originOf } from './loopback-origin.ts';
+import { byLowerCase } from '../headers/header-list.ts';
+import { originOf } from '../hosts/loopback-origin.ts';
+import { announcedRequest } from '../request/announced-request.ts';
+import { isFile } from '../request/is-file.ts';
+import type { PausedRequest } from '../request/paused-request.ts';
+import type { ProxiedTarget } from '../request/proxied-targets.ts';
 import { type Initiator, Navigations } from './navigations.ts';
 import { addressOf, UNKNOWN, WindowGroups } from './window-groups.ts';
 

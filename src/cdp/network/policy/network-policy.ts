@@ -1,13 +1,13 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import type { ContextProxies } from '../context-proxy/context-proxies.ts';
-import type { ContextProxy } from '../context-proxy/context-proxy.ts';
-import type { ProxiedHosts } from '../proxied-hosts.ts';
-import type { ProxiedTarget, ProxiedTargets } from '../proxied-targets.ts';
-import type { PausedRequest } from '../proxy/paused-request.ts';
+import { LOOPBACK, originOf } from '../hosts/loopback-origin.ts';
+import type { ProxiedHosts } from '../hosts/proxied-hosts.ts';
+import type { PausedRequest } from '../request/paused-request.ts';
+import type { ProxiedTarget, ProxiedTargets } from '../request/proxied-targets.ts';
+import type { ContextProxies } from '../send/context-proxy/context-proxies.ts';
+import type { ContextProxy } from '../send/context-proxy/context-proxy.ts';
 import { Initiators } from './initiators.ts';
-import { LOOPBACK, originOf } from './loopback-origin.ts';
 import { VisitedOrigins, visitedOriginOf } from './visited-origins.ts';
 
 /** Callbacks of a policy that lets the pages that a test visits reach this machine. */

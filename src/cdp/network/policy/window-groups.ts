@@ -1,7 +1,7 @@
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
-import { originOf } from './loopback-origin.ts';
+import { originOf } from '../hosts/loopback-origin.ts';
 
 /** Pages that can navigate each other: through a handle, as opener and popup, or by window name. */
 interface WindowGroup {

@@ -2,7 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import type { NetError } from '../proxy/failures.ts';
+import type { NetError } from '../send/failures.ts';
 
 /** Limits on bodies kept for the client, in bytes: for one body, and in total; similar to Chromium's own. */
 const BODY_BYTES = 20 * 1024 * 1024;

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { Attached } from '../../model/per-session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import type { PageBinding } from '../page-binding.ts';
-import type { ProxiedDocument, ProxiedDocuments } from '../proxied-documents.ts';
-import { howBroken } from '../proxy/failures.ts';
-import type { ProxyResponse } from '../proxy/fetcher.ts';
-import type { PausedRequest } from '../proxy/paused-request.ts';
+import type { PageBinding } from '../page-binding/page-binding.ts';
+import type { ProxiedDocument, ProxiedDocuments } from '../page-binding/proxied-documents.ts';
+import type { PausedRequest } from '../request/paused-request.ts';
+import { howBroken } from '../send/failures.ts';
+import type { ProxyResponse } from '../send/fetcher.ts';
 import { ResponseBodies } from './response-bodies.ts';
 
 /** The maximum size of one piece on the connection, in bytes. */

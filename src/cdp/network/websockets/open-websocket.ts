@@ -1,8 +1,8 @@
 import { WebSocket } from 'ws';
 import { connectionThrough, type Destination, type Dial } from '../../../common/dial/dial.ts';
-import type { ProxiedTraffic } from '../proxied-traffic.ts';
-import { failureOf } from '../proxy/failures.ts';
-import { addressesOf, isLocalhost } from '../proxy/localhost.ts';
+import { failureOf } from '../send/failures.ts';
+import { addressesOf, isLocalhost } from '../send/localhost.ts';
+import type { ProxiedTraffic } from '../send/proxied-traffic.ts';
 
 /** How a page's WebSocket is opened from this machine. */
 export interface WebSocketOptions {

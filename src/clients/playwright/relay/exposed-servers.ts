@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import * as v from 'valibot';
-import { loopbackOrigin } from '../../../cdp/network/policy/loopback-origin.ts';
-import { ProxiedTraffic } from '../../../cdp/network/proxied-traffic.ts';
-import { addressesOf, isLocalhost } from '../../../cdp/network/proxy/localhost.ts';
+import { loopbackOrigin } from '../../../cdp/network/hosts/loopback-origin.ts';
+import { addressesOf, isLocalhost } from '../../../cdp/network/send/localhost.ts';
+import { ProxiedTraffic } from '../../../cdp/network/send/proxied-traffic.ts';
 import type { Exposure } from '../../../options/expose-network.ts';
 import type { Destination, TunnelStream } from '../../../relay/streams.ts';
 

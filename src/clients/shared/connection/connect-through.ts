@@ -2,7 +2,7 @@ import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
 import { Meter } from '../../../cdp/figures/meter.ts';
 import { Savings } from '../../../cdp/figures/savings.ts';
 import { VisitedOrigins } from '../../../cdp/network/policy/visited-origins.ts';
-import { ProxiedTraffic } from '../../../cdp/network/proxied-traffic.ts';
+import { ProxiedTraffic } from '../../../cdp/network/send/proxied-traffic.ts';
 import type { Client } from '../../../cdp/pipeline.ts';
 import { Screencast } from '../../../cdp/screencast/screencast.ts';
 import { type ConnectionClosed, describeClosed } from '../../../cdp/transport/connection-closed.ts';

@@ -1,4 +1,4 @@
-import type { Traffic } from '../../../cdp/network/proxied-traffic.ts';
+import type { Traffic } from '../../../cdp/network/send/proxied-traffic.ts';
 import type { FeatureConnection } from '../../../features/feature.ts';
 import type { Loss } from './loss.ts';
 

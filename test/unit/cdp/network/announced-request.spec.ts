@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { announcedRequest } from '../../../../src/cdp/network/announced-request.ts';
-import type { PausedRequest } from '../../../../src/cdp/network/proxy/paused-request.ts';
+import { announcedRequest } from '../../../../src/cdp/network/request/announced-request.ts';
+import type { PausedRequest } from '../../../../src/cdp/network/request/paused-request.ts';
 import type { InterceptorTransport } from '../../../../src/cdp/transport/interceptor.ts';
 import { errorOf } from '../../../../src/errors.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { expect, test } from '@playwright/test';
-import { ProxyFetcher } from '../../../../src/cdp/network/proxy/fetcher.ts';
+import { ProxyFetcher } from '../../../../src/cdp/network/send/fetcher.ts';
 import { openWebSocket } from '../../../../src/cdp/network/websockets/open-websocket.ts';
 import { startDevServer } from '../../../support/cdp/dev-server.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { ContextProxy, proxyServer } from '../../../../src/cdp/network/context-proxy/context-proxy.ts';
+import { ContextProxy, proxyServer } from '../../../../src/cdp/network/send/context-proxy/context-proxy.ts';
 
 for (const [text, server] of [
   ['proxy:3128', { scheme: 'http', host: 'proxy', port: 3128 }],

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { validateHeaderValue } from 'node:http';
 import { test } from '@playwright/test';
 import fc from 'fast-check';
-import { binaryHeaders, reportedText, wireText } from '../../../../src/cdp/network/proxy/headers/header-bytes.ts';
-import { requestHeaders } from '../../../../src/cdp/network/proxy/paused-request.ts';
+import { binaryHeaders, reportedText, wireText } from '../../../../src/cdp/network/headers/header-bytes.ts';
+import { requestHeaders } from '../../../../src/cdp/network/request/paused-request.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 /** Valid bytes of a header, one character each. */

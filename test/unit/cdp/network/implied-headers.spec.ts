@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import type { Session } from '../../../../src/cdp/model/session.ts';
-import { ImpliedHeaders } from '../../../../src/cdp/network/proxy/headers/implied-headers.ts';
+import { ImpliedHeaders } from '../../../../src/cdp/network/proxied-requests/implied-headers.ts';
 import type { InterceptorTransport } from '../../../../src/cdp/transport/interceptor.ts';
 import { modelWith } from '../../../support/unit/cdp/model-with.ts';
 

@@ -1,13 +1,13 @@
 import type { Protocol } from 'devtools-protocol';
-import { dateNow, monotonicNow } from '../../../../common/clock.ts';
-import { type CdpMessage, type Fields, fieldsOf } from '../../../message.ts';
-import { SessionMap } from '../../../model/per-session.ts';
-import type { NetworkRequest } from '../../../model/requests.ts';
-import type { InterceptorTransport } from '../../../transport/interceptor.ts';
-import type { Outcome, ProxyResponse } from '../fetcher.ts';
-import type { PausedRequest } from '../paused-request.ts';
-import { reportedText } from './header-bytes.ts';
-import { headerOf } from './header-list.ts';
+import { dateNow, monotonicNow } from '../../../common/clock.ts';
+import { type CdpMessage, type Fields, fieldsOf } from '../../message.ts';
+import { SessionMap } from '../../model/per-session.ts';
+import type { NetworkRequest } from '../../model/requests.ts';
+import type { InterceptorTransport } from '../../transport/interceptor.ts';
+import { reportedText } from '../headers/header-bytes.ts';
+import { headerOf } from '../headers/header-list.ts';
+import type { PausedRequest } from '../request/paused-request.ts';
+import type { Outcome, ProxyResponse } from '../send/fetcher.ts';
 
 /** The results of requests with one network ID: several if there are redirects. */
 interface Reported {

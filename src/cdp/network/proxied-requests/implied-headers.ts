@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
-import { within } from '../../../../common/pause.ts';
-import { type CdpMessage, fieldsOf } from '../../../message.ts';
-import { SessionMap } from '../../../model/per-session.ts';
-import type { Session } from '../../../model/session.ts';
-import type { InterceptorTransport } from '../../../transport/interceptor.ts';
-import type { ProxiedTarget } from '../../proxied-targets.ts';
-import { byLowerCase } from './header-list.ts';
+import { within } from '../../../common/pause.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
+import { SessionMap } from '../../model/per-session.ts';
+import type { Session } from '../../model/session.ts';
+import type { InterceptorTransport } from '../../transport/interceptor.ts';
+import { byLowerCase } from '../headers/header-list.ts';
+import type { ProxiedTarget } from '../request/proxied-targets.ts';
 
 /** What is sent, and how. */
 interface Sending {

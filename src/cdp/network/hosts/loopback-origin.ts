@@ -2,7 +2,7 @@ import { isBlockedPort } from '../../../common/url/blocked-ports.ts';
 import { loopbackHosts } from '../../../common/url/loopback-hosts.ts';
 import { parsedUrl } from '../../../common/url/parsed-url.ts';
 import { urlPatternsOf } from '../../../common/url/url-patterns.ts';
-import type { ProxiedHosts } from '../proxied-hosts.ts';
+import type { ProxiedHosts } from './proxied-hosts.ts';
 
 const { globs, expressions } = loopbackHosts();
 const isLoopback = new RegExp(`^(?:${expressions.join('|')})$`);

@@ -1,11 +1,11 @@
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
-import { setTimeout } from '../../common/clock.ts';
-import { type CdpMessage, fieldsOf } from '../message.ts';
-import type { NetworkRequest } from '../model/requests.ts';
-import type { InterceptorTransport } from '../transport/interceptor.ts';
-import type { ProxiedTarget, ProxiedTargets } from './proxied-targets.ts';
-import { type PausedRequest, pausedRequest } from './proxy/paused-request.ts';
+import { setTimeout } from '../../../common/clock.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
+import type { NetworkRequest } from '../../model/requests.ts';
+import type { InterceptorTransport } from '../../transport/interceptor.ts';
+import { type PausedRequest, pausedRequest } from '../request/paused-request.ts';
+import type { ProxiedTarget, ProxiedTargets } from '../request/proxied-targets.ts';
 
 /** How long the frames of closed pages are kept, in ms: what these have sent last comes a few ms after their end. */
 const KEPT_MS = 2_000;

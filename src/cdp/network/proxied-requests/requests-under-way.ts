@@ -3,7 +3,7 @@ import { errorMessage } from '../../../common/error-message.ts';
 import { within } from '../../../common/pause.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import type { BrowserCommands } from '../../transport/interceptor.ts';
-import type { PausedRequest } from './paused-request.ts';
+import type { PausedRequest } from '../request/paused-request.ts';
 
 /** How long a request waits for the root session to pause it after its page has closed, in ms: it takes a few ms. */
 const HANDED_OVER_MS = 500;

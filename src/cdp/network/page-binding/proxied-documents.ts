@@ -1,10 +1,10 @@
-import type { BrowserModel } from '../model/browser-model.ts';
-import { mainWorldOf } from '../model/frames.ts';
-import { PerSession } from '../model/per-session.ts';
-import type { Session, World } from '../model/session.ts';
-import { originOf } from './policy/loopback-origin.ts';
-import type { NetworkPolicy } from './policy/network-policy.ts';
-import { isWorker, type ProxiedTargets } from './proxied-targets.ts';
+import type { BrowserModel } from '../../model/browser-model.ts';
+import { mainWorldOf } from '../../model/frames.ts';
+import { PerSession } from '../../model/per-session.ts';
+import type { Session, World } from '../../model/session.ts';
+import { originOf } from '../hosts/loopback-origin.ts';
+import type { NetworkPolicy } from '../policy/network-policy.ts';
+import { isWorker, type ProxiedTargets } from '../request/proxied-targets.ts';
 
 /** The main world of a document of a proxied host, or a worker of one. */
 export type ProxiedDocument = Pick<World, 'session' | 'uniqueId' | 'origin' | 'frameId'>;

@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Protocol } from 'devtools-protocol';
 import { CONNECT_TIMEOUT_MS, connectorThrough, type Dial } from '../../../common/dial/dial.ts';
-import type { ProxiedTraffic } from '../proxied-traffic.ts';
 import { ResponseSocket } from './http1/response-socket.ts';
 import { addressesOf, isLocalhost } from './localhost.ts';
+import type { ProxiedTraffic } from './proxied-traffic.ts';
 import { Agent, buildConnector } from './undici-library.ts';
 
 /** The server of a response, in the terms of CDP's `Network.Response`. */

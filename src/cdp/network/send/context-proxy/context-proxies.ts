@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
-import { isLoopbackHost } from '../../../common/url/loopback.ts';
-import { type CdpMessage, fieldsOf } from '../../message.ts';
+import { isLoopbackHost } from '../../../../common/url/loopback.ts';
+import { type CdpMessage, fieldsOf } from '../../../message.ts';
 import { ContextProxy, proxyServer } from './context-proxy.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { NetworkRequest } from '../../../model/requests.ts';
-import { byLowerCase } from './header-list.ts';
+import type { NetworkRequest } from '../../model/requests.ts';
+import { byLowerCase } from '../headers/header-list.ts';
 
 /** Headers that the browser sets itself, in ASCII. */
 const BROWSERS_OWN =

@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
-import { monotonicNow } from '../../common/clock.ts';
-import { pause } from '../../common/pause.ts';
-import { wildcardTest } from '../../common/text/wildcard.ts';
-import { type CdpMessage, fieldsOf } from '../message.ts';
+import { monotonicNow } from '../../../common/clock.ts';
+import { pause } from '../../../common/pause.ts';
+import { wildcardTest } from '../../../common/text/wildcard.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
 
 /** The emulated network of a target. */
 export interface NetworkConditions {

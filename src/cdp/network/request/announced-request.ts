@@ -1,9 +1,9 @@
-import { type Clock, systemClock } from '../../common/clock.ts';
-import { PoolwrightError } from '../../errors.ts';
-import type { NetworkRequest } from '../model/requests.ts';
-import { withDescendants } from '../model/session.ts';
-import type { InterceptorTransport } from '../transport/interceptor.ts';
-import type { PausedRequest } from './proxy/paused-request.ts';
+import { type Clock, systemClock } from '../../../common/clock.ts';
+import { PoolwrightError } from '../../../errors.ts';
+import type { NetworkRequest } from '../../model/requests.ts';
+import { withDescendants } from '../../model/session.ts';
+import type { InterceptorTransport } from '../../transport/interceptor.ts';
+import type { PausedRequest } from './paused-request.ts';
 
 /** An announcement usually comes within a few ms of the paused request, before or after it. In ms. */
 const SOON_MS = 250;

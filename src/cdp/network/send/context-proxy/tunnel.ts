@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { CONNECT_TIMEOUT_MS, connected, type Dial, dialServer } from '../../../common/dial/dial.ts';
-import { httpTunnel, TunnelRefused } from '../../../common/dial/http-tunnel.ts';
-import { TunnelError, unreachedProxy } from '../proxy/failures.ts';
-import { addressesOf, isLocalhost } from '../proxy/localhost.ts';
+import { CONNECT_TIMEOUT_MS, connected, type Dial, dialServer } from '../../../../common/dial/dial.ts';
+import { httpTunnel, TunnelRefused } from '../../../../common/dial/http-tunnel.ts';
+import { TunnelError, unreachedProxy } from '../failures.ts';
+import { addressesOf, isLocalhost } from '../localhost.ts';
 import type { ContextProxy } from './context-proxy.ts';
 
 /**
@@ -38,7 +38,7 @@ async function dialHere(host: string, port: number): Promise<Duplex> {
 
 async function socksTunnel(stream: Duplex, host: string, port: number, type: 4 | 5): Promise<Duplex> {
   // Loaded only for contexts with such a proxy.
-  const { SocksClient } = await import('../../../common/libraries/socks-library.ts');
+  const { SocksClient } = await import('../../../../common/libraries/socks-library.ts');
   try {
     const { socket } = await SocksClient.createConnection({
       proxy: { host: 'proxy', port: 1, type },

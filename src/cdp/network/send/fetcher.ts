@@ -2,15 +2,15 @@ import type { Dispatcher } from 'undici';
 import { monotonicNow } from '../../../common/clock.ts';
 import type { Dial } from '../../../common/dial/dial.ts';
 import { pause } from '../../../common/pause.ts';
-import { type ContextProxy, originOf } from '../context-proxy/context-proxy.ts';
-import { dialThrough } from '../context-proxy/tunnel.ts';
-import type { EmulatedLink } from '../network-conditions.ts';
-import type { ProxiedTraffic } from '../proxied-traffic.ts';
+import { type HeaderList, headerOf } from '../headers/header-list.ts';
 import { Connections, type Server } from './connections.ts';
 import { ACCEPTED, decodingOf } from './content-encoding.ts';
+import { type ContextProxy, originOf } from './context-proxy/context-proxy.ts';
+import { dialThrough } from './context-proxy/tunnel.ts';
 import { type Failure, failureOf, unreachedProxy } from './failures.ts';
-import { type HeaderList, headerOf } from './headers/header-list.ts';
 import { takeExchange } from './http1/response-socket.ts';
+import type { EmulatedLink } from './network-conditions.ts';
+import type { ProxiedTraffic } from './proxied-traffic.ts';
 import { ResponseBody } from './response-body.ts';
 
 /** A page's request that is made from this machine. */

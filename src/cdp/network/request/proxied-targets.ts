@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
-import { type CdpMessage, fieldsOf } from '../message.ts';
-import type { BrowserModel } from '../model/browser-model.ts';
-import type { Session, Target } from '../model/session.ts';
-import { emulatedConditions, type NetworkConditions } from './network-conditions.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
+import type { BrowserModel } from '../../model/browser-model.ts';
+import type { Session, Target } from '../../model/session.ts';
+import { emulatedConditions, type NetworkConditions } from '../send/network-conditions.ts';
 
 /** Our script in documents, or what it reaches. */
 export type ScriptPurpose = 'install' | 'reach';

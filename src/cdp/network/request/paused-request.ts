@@ -3,11 +3,11 @@ import * as v from 'valibot';
 import { type Fields, fieldsOf } from '../../message.ts';
 import type { NetworkRequest } from '../../model/requests.ts';
 import type { BrowserCommands, CommandParams } from '../../transport/interceptor.ts';
-import type { ProxiedTarget } from '../proxied-targets.ts';
-import type { Failure } from './failures.ts';
-import type { WholeResponse } from './fetcher.ts';
-import { announcedValues } from './headers/announced-values.ts';
-import { binaryHeaders, wireText } from './headers/header-bytes.ts';
+import { binaryHeaders, wireText } from '../headers/header-bytes.ts';
+import type { Failure } from '../send/failures.ts';
+import type { WholeResponse } from '../send/fetcher.ts';
+import { announcedValues } from './announced-values.ts';
+import type { ProxiedTarget } from './proxied-targets.ts';
 
 /** A request that the browser has paused before sending it. */
 export interface PausedRequest {

@@ -1,4 +1,4 @@
-import type { HeaderList } from '../headers/header-list.ts';
+import type { HeaderList } from '../../headers/header-list.ts';
 
 /** A response's head over HTTP/1.x, in wire text. */
 export interface ResponseHead {

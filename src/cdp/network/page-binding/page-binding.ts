@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
-import { type CdpMessage, fieldsOf } from '../message.ts';
-import type { Session } from '../model/session.ts';
-import { pageScript } from '../page-code.ts';
-import type { InterceptorTransport } from '../transport/interceptor.ts';
+import { type CdpMessage, fieldsOf } from '../../message.ts';
+import type { Session } from '../../model/session.ts';
+import { pageScript } from '../../page-code.ts';
+import type { InterceptorTransport } from '../../transport/interceptor.ts';
+import type { ProxiedTarget, ScriptPurpose } from '../request/proxied-targets.ts';
 import type { ProxiedDocument, ProxiedDocuments } from './proxied-documents.ts';
-import type { ProxiedTarget, ScriptPurpose } from './proxied-targets.ts';
 
 type ScriptAdded = Protocol.Page.AddScriptToEvaluateOnNewDocumentResponse;
 

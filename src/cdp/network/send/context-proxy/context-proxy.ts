@@ -1,10 +1,10 @@
 import { BlockList, isIP } from 'node:net';
-import { wildcardTest } from '../../../common/text/wildcard.ts';
-import { isLoopbackHost } from '../../../common/url/loopback.ts';
-import { parsedUrl } from '../../../common/url/parsed-url.ts';
-import { LOOPBACK } from '../policy/loopback-origin.ts';
-import type { ProxiedHosts } from '../proxied-hosts.ts';
-import type { Connections } from '../proxy/connections.ts';
+import { wildcardTest } from '../../../../common/text/wildcard.ts';
+import { isLoopbackHost } from '../../../../common/url/loopback.ts';
+import { parsedUrl } from '../../../../common/url/parsed-url.ts';
+import { LOOPBACK } from '../../hosts/loopback-origin.ts';
+import type { ProxiedHosts } from '../../hosts/proxied-hosts.ts';
+import type { Connections } from '../connections.ts';
 
 /** A proxy server. */
 export interface ProxyServer {

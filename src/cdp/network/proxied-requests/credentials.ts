@@ -4,10 +4,10 @@ import { urlCredentials } from '../../../common/url/credentials.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import { type ContextProxy, originOf } from '../context-proxy/context-proxy.ts';
+import type { PausedRequest } from '../request/paused-request.ts';
+import { type ContextProxy, originOf } from '../send/context-proxy/context-proxy.ts';
+import type { Outcome, ProxyRequest } from '../send/fetcher.ts';
 import { digest, digestChallenge } from './digest.ts';
-import type { Outcome, ProxyRequest } from './fetcher.ts';
-import type { PausedRequest } from './paused-request.ts';
 
 const BASIC = /^basic\b/i;
 const DIGEST = /^digest\b/i;

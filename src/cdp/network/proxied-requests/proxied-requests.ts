@@ -7,17 +7,23 @@ import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import { firstOf } from '../../model/requests.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import { announcedRequest } from '../announced-request.ts';
-import type { ContextProxies } from '../context-proxy/context-proxies.ts';
-import type { ContextProxy } from '../context-proxy/context-proxy.ts';
 import type { RequestCookies } from '../cookies/request-cookies.ts';
 import { SiteData } from '../cookies/site-data.ts';
-import { isWorker, type ProxiedTarget } from '../proxied-targets.ts';
-import type { ProxiedTraffic } from '../proxied-traffic.ts';
-import type { StreamedResponses } from '../streaming/streamed-responses.ts';
-import { ACCEPTED } from './content-encoding.ts';
-import { Credentials, challengeOf } from './credentials.ts';
-import { type Failure, howBroken } from './failures.ts';
+import { byLowerCase, headerOf } from '../headers/header-list.ts';
+import { announcedRequest } from '../request/announced-request.ts';
+import { mayHaveOwnBytes } from '../request/announced-values.ts';
+import {
+  type ContinueFields,
+  type PausedRequest,
+  requestBody,
+  requestHeaders,
+  responseCommand,
+} from '../request/paused-request.ts';
+import { isWorker, type ProxiedTarget } from '../request/proxied-targets.ts';
+import { ACCEPTED } from '../send/content-encoding.ts';
+import type { ContextProxies } from '../send/context-proxy/context-proxies.ts';
+import type { ContextProxy } from '../send/context-proxy/context-proxy.ts';
+import { type Failure, howBroken } from '../send/failures.ts';
 import {
   cutShort,
   isEventStream,
@@ -28,18 +34,12 @@ import {
   type ProxyResponse,
   redirectOf,
   wholeOf,
-} from './fetcher.ts';
-import { mayHaveOwnBytes } from './headers/announced-values.ts';
-import { byLowerCase, headerOf } from './headers/header-list.ts';
-import type { ImpliedHeaders } from './headers/implied-headers.ts';
-import { ReportedResponses } from './headers/reported-responses.ts';
-import {
-  type ContinueFields,
-  type PausedRequest,
-  requestBody,
-  requestHeaders,
-  responseCommand,
-} from './paused-request.ts';
+} from '../send/fetcher.ts';
+import type { ProxiedTraffic } from '../send/proxied-traffic.ts';
+import type { StreamedResponses } from '../streaming/streamed-responses.ts';
+import { Credentials, challengeOf } from './credentials.ts';
+import type { ImpliedHeaders } from './implied-headers.ts';
+import { ReportedResponses } from './reported-responses.ts';
 import { RequestsUnderWay, type RequestUnderWay, whenAbandoned } from './requests-under-way.ts';
 
 /** How often a request is retried with credentials. Playwright provides them once. */
