@@ -1,8 +1,8 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import { OptionsError } from '../../errors.ts';
 import { findPlaywrightConfig } from './find-config.ts';
-import { findLeftovers } from './leftovers.ts';
 import { type Agent, applyEdits, modify } from './libraries.ts';
+import { findLocalLaunches } from './local-launches.ts';
 import { Plan } from './plan.ts';
 import { type Browsers, planBrowsers } from './plan-browsers.ts';
 import { type CiProvider, planCi } from './plan-ci.ts';
@@ -60,7 +60,7 @@ export async function makePlan(
   ignoreResults(plan, project);
   if (ci) planCi(plan, project, ci, { test, playwright });
   if (runner === undefined) plan.notes.push(...runners.filter((each) => each !== chosen).map(alsoThere));
-  findLeftovers(plan, project);
+  findLocalLaunches(plan, project);
   plan.notes.push(...(await uncommittedEdits(plan, project)));
   // Where nothing changes, the next steps are not printed.
   if (lacking.length > 0 && plan.changes.length === 0)

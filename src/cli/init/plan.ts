@@ -19,15 +19,6 @@ export interface ByHand {
   lines: string[];
 }
 
-/** A line of another vendor's set-up, or one that starts a browser. */
-export interface Leftover {
-  file: string;
-  /** From 1. */
-  line: number;
-  what: string;
-  todo: string;
-}
-
 const BOM = '\uFEFF';
 
 /**
@@ -38,9 +29,8 @@ export class Plan {
   /** What is there already, a sentence each. */
   readonly present: string[] = [];
   readonly byHand: ByHand[] = [];
-  readonly leftovers: Leftover[] = [];
-  /** Where the suite starts browsers itself. */
-  readonly launches: Leftover[] = [];
+  /** Where the suite starts browsers itself; lines from 1. */
+  readonly launches: { file: string; line: number }[] = [];
   /** What the user should know before saying yes. */
   readonly notes: string[] = [];
   /** What is left to do afterwards, in order. */

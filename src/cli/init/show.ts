@@ -8,6 +8,9 @@ const LONG_LINE = 110;
 /** How much of a long line is shown before what changes. */
 const AROUND = 20;
 
+const HOSTED =
+  '  For hosted ones, see "Browsers that your code starts" in docs/getting-started.md, or use the fixtures `browser`, `context` and `page`.';
+
 /** What the user is shown before the question. Paths as seen from `directory`. */
 export function planLines(plan: Plan, directory: string, color: boolean): string[] {
   const here = (file: string) => relative(directory, file) || file;
@@ -16,13 +19,9 @@ export function planLines(plan: Plan, directory: string, color: boolean): string
     lines.push(...legible(diffOf(change, directory).split('\n')).map((line) => (color ? colored(line) : line)));
   for (const line of plan.present) lines.push(`Already there: ${line}.`);
   for (const note of plan.notes) lines.push(`Note: ${note}`);
-  for (const [heading, found] of [
-    ["Left by another vendor's setup, for you to remove:", plan.leftovers],
-    ['On local browsers, also in hosted runs:', plan.launches],
-  ] as const) {
-    if (found.length > 0) lines.push('', heading);
-    for (const { what, todo, lines: all } of byKind(found))
-      lines.push(`  ${what}: ${all.map(({ file, line }) => `${here(file)}:${line}`).join(', ')}`, `    ${todo}`);
+  if (plan.launches.length > 0) {
+    const where = plan.launches.map(({ file, line }) => `${here(file)}:${line}`).join(', ');
+    lines.push('', `Browsers that the code starts itself stay on this machine, also in hosted runs: ${where}`, HOSTED);
   }
   for (const { file, why, todo, lines: wanted } of plan.byHand) {
     lines.push(
@@ -57,17 +56,6 @@ function legible(diff: readonly string[]): string[] {
 function cut(sign: '-' | '+', line: string[], start: number): string {
   const end = start + LONG_LINE;
   return `${sign}${start > 0 ? '…' : ''}${line.slice(start, end).join('')}${end < line.length ? '…' : ''}`;
-}
-
-/** Leftovers by what to do about them, with all their lines. */
-function byKind(leftovers: Plan['leftovers']) {
-  const kinds = new Map<string, { what: string; todo: string; lines: { file: string; line: number }[] }>();
-  for (const { what, todo, file, line } of leftovers) {
-    const kind = kinds.get(what + todo) ?? { what, todo, lines: [] };
-    kinds.set(what + todo, kind);
-    kind.lines.push({ file, line });
-  }
-  return kinds.values();
 }
 
 /** A unified diff of one file. */
@@ -107,7 +95,6 @@ export function planJson(plan: Plan, directory: string, applied: boolean) {
     })),
     present: plan.present,
     byHand: plan.byHand.map((each) => ({ ...each, file: here(each.file) })),
-    remove: plan.leftovers.map((each) => ({ ...each, file: here(each.file) })),
     local: plan.launches.map((each) => ({ ...each, file: here(each.file) })),
     notes: plan.notes,
     next: plan.next,

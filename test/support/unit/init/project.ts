@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test as base } from '@playwright/test';
 import { type InitOptions, makePlan } from '../../../../src/cli/init/make-plan.ts';
-import { diffOf } from '../../../../src/cli/init/show.ts';
+import { diffOf, planLines } from '../../../../src/cli/init/show.ts';
 
 interface Fixtures {
   /** Creates a project with these files, in a separate repository. */
@@ -19,7 +19,9 @@ export interface PlanSeen {
   diffs: string[];
   present: string[];
   byHand: { file: string; why: string; lines: string[] }[];
-  leftovers: { file: string; line: number; what: string }[];
+  launches: { file: string; line: number }[];
+  /** What `init` prints. */
+  lines: string[];
   notes: string[];
   next: string[];
 }
@@ -44,7 +46,8 @@ export const test = base.extend<Fixtures>({
           diffs: plan.changes.map((change) => diffOf(change, directory)),
           present: plan.present,
           byHand: plan.byHand.map(({ file, why, lines }) => ({ file: here(file), why, lines })),
-          leftovers: plan.leftovers.map(({ file, line, what }) => ({ file: here(file), line, what })),
+          launches: plan.launches.map(({ file, line }) => ({ file: here(file), line })),
+          lines: planLines(plan, directory, false),
           notes: plan.notes,
           next: plan.next,
         };
