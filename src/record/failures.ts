@@ -9,8 +9,7 @@ export const NEXT_STEPS: Record<PoolwrightErrorCode, string> = {
   ENVIRONMENT_MISSING:
     'Set the variable or install the package that the message names, then run `npx poolwright doctor`.',
   REQUEST_INVALID: 'Correct the argument that the message names.',
-  SERVICE_BAD_REQUEST:
-    'Correct the field that the message names; `npx poolwright doctor --contract` compares versions.',
+  SERVICE_BAD_REQUEST: 'Correct the field that the message names, or update poolwright.',
   SERVICE_UNAUTHORIZED: 'Check POOLWRIGHT_API_KEY and POOLWRIGHT_BASE_URL, then run `npx poolwright doctor`.',
   SERVICE_OUT_OF_CREDIT: 'Top up the workspace; `npx poolwright account` shows the balance.',
   SERVICE_FORBIDDEN: 'Use a key or a plan that allows the request.',
@@ -25,7 +24,7 @@ export const NEXT_STEPS: Record<PoolwrightErrorCode, string> = {
   SERVICE_UNAVAILABLE: 'Repeat later, or choose another country.',
   SERVICE_START_TIMEOUT: 'Repeat, or choose another country or type.',
   SERVICE_UNREACHABLE: 'Check the network and POOLWRIGHT_BASE_URL, then run `npx poolwright doctor`.',
-  SERVICE_BAD_RESPONSE: 'Check POOLWRIGHT_BASE_URL; `npx poolwright doctor --contract` compares versions.',
+  SERVICE_BAD_RESPONSE: 'Check POOLWRIGHT_BASE_URL, or update poolwright.',
   ACQUIRE_TIMEOUT:
     'Use fewer workers, a larger pool or a longer `acquireTimeout`; `npx poolwright sessions list` shows who has the browsers.',
   CONNECT_FAILED: "Allow WebSockets to the browsers' host in the firewall or proxy, then run `npx poolwright doctor`.",

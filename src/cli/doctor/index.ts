@@ -12,14 +12,12 @@ import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../progress.ts';
 import { ownBrowsersOfShell, withClient } from '../with-client.ts';
 import { balance, chromium, emulator, type Finding, limit, pool, reach, session, variables } from './checks.ts';
-import { checkContract } from './contract/index.ts';
 import { ownBrowsers } from './own-browsers.ts';
 
 interface Flags {
   workers: number;
   shards: number;
   session: boolean;
-  contract?: boolean;
   json?: boolean;
 }
 
@@ -40,16 +38,11 @@ export function addDoctorCommand(program: Command): void {
     .addOption(new Option('--workers <number>', 'parallel workers of your run').argParser(integer).default(1))
     .addOption(new Option('--shards <number>', 'shards of your run').argParser(integer).default(1))
     .option('--no-session', 'do not create a trial session (it costs a few seconds of a browser)')
-    .option('--contract', "only compare the service's API description (/doc) with this version of poolwright")
     .option('--json', 'print JSON')
     .action((flags: Flags) => run(flags, program.version() ?? ''));
 }
 
 async function run(flags: Flags, version: string): Promise<void> {
-  if (flags.contract) {
-    if (await withClient((client) => checkContract(client, flags.json))) process.exitCode = 1;
-    return;
-  }
   const findings: Finding[] = [];
   const say: Say = (finding) => {
     findings.push(finding);

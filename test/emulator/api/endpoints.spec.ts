@@ -3,7 +3,7 @@ import { ENDPOINTS, ServiceClient } from '../../../src/service/index.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { probeExtension } from '../../support/zip.ts';
 
-/** `doctor --contract` compares `ENDPOINTS` with the service, so the list must match the calls of the client. */
+/** `scripts/contract.mjs` compares `ENDPOINTS` with the service, so the list must match the calls of the client. */
 test('the list of endpoints has exactly the methods of the client', async ({ start }) => {
   const emulator = await start({ browser: 'stub' });
   const used = new Set<string>();

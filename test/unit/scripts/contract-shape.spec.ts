@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { resolve, shapeOf } from '../../../../src/cli/doctor/contract/shape.ts';
+import { resolve, shapeOf } from '../../../scripts/contract/shape.ts';
 
 /** What the service's description may hold beside what ours does. */
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ApiDescription } from '../../../service/index.ts';
+import type { ApiDescription } from '../../src/service/index.ts';
 import { resolve, type Shape, shapeOf } from './shape.ts';
 
 /** An endpoint as the service describes it. */
