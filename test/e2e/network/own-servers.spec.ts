@@ -1,4 +1,5 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
+import { requires } from '../../support/requires.ts';
 
 /**
  * Unmodified suites that start their servers inside their tests, on browsers that cannot reach this machine's loopback.
@@ -70,6 +71,8 @@ test('opens a file', async ({ page }) => {
 `;
 
 test('own servers › and files are reached, but not for a foreign page', { tag: '@versions' }, async ({ runSuite }) => {
+  // Without it, the browser reads this machine's files itself.
+  requires('unshare');
   const run = await runSuite({
     tests: { own: SUITE, files: FILE_SUITE },
     files: { 'playwright.config.ts': CONFIG },

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect } from '../../support/e2e/fixtures.ts';
 import { leftProcesses, processesIn } from '../../support/e2e/process-tree.ts';
@@ -70,7 +70,7 @@ export async function runChaos(
   await writeSuite(consumer, plan);
   const disks = smallDisks(consumer, plan.disk);
   later(() => disks.unmount());
-  const cache = join(tmpdir(), 'chaos-transform-cache');
+  const cache = resolve('node_modules/.cache/chaos-transform-cache');
   // A stub has no network that could reach a suite's own server.
   const site: Record<string, string> = plan.browser === 'chromium' ? { SITE_URL: siteUrl } : {};
   // For the neighbour and for `poolwright sweep`.
