@@ -15,7 +15,8 @@ test('finds every line that starts Chromium, except in comments and dependencies
       '  },',
       '});',
     ].join('\n'),
-    'tests/other.js': "const context = await chromium.launchPersistentContext('profile');\nchromium.connectOverCDP(1);\n",
+    'tests/other.js':
+      "const context = await chromium.launchPersistentContext('profile');\nchromium.connectOverCDP(1);\n",
     'node_modules/x/index.js': 'chromium.launch()',
     'dist/bundle.js': 'chromium.launch()',
   });
