@@ -41,6 +41,8 @@ export class ResponseSocket extends Duplex {
   #bytesRead = 0;
   /** How much was read before the present request, if it is not the first one. */
   #bytesBefore: number | null = null;
+  /** What to do once undici has read everything. */
+  #end: (() => void) | undefined;
 
   constructor(socket: Duplex) {
     super();
@@ -51,10 +53,10 @@ export class ResponseSocket extends Duplex {
     });
     socket.once('end', () => {
       this.#pass(() => (this.#head?.length ? this.#cutHead(this.#head) : Buffer.alloc(0)));
-      if (!this.destroyed) this.push(null);
+      this.#endWith(() => this.push(null));
     });
-    socket.once('error', (error) => this.destroy(error));
-    socket.once('close', () => this.destroy());
+    socket.once('error', (error) => this.#endWith(() => this.destroy(error)));
+    socket.once('close', () => this.#endWith(() => this.destroy()));
   }
 
   /** A request is sent: a head is next. */
@@ -79,6 +81,12 @@ export class ResponseSocket extends Duplex {
     (this.#socket as Partial<Socket>).unref?.();
   }
 
+  override read(size?: number): unknown {
+    const read: unknown = super.read(size);
+    if (read === null) this.#end?.();
+    return read;
+  }
+
   override _read(): void {
     this.#socket.resume();
   }
@@ -94,6 +102,15 @@ export class ResponseSocket extends Duplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#socket.destroy();
     done(error);
+  }
+
+  /**
+   * The server has ended the connection. A page may read more slowly than its server sends: undici then reads nothing
+   * for a while, and throws an uncaught error if the connection ends meanwhile.
+   */
+  #endWith(end: () => void): void {
+    this.#end ??= end;
+    if (!this.destroyed) this.emit('readable');
   }
 
   #pass(read: () => Buffer): void {
