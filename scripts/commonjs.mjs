@@ -14,6 +14,7 @@ export function isLibraryCode(code) {
  * A plugin for tsup: makes CommonJS of a build that is split, which esbuild itself does only for ES modules. tsup would
  * do it with sucrase, which also rewrites the public fields of classes: they would be initialised after the private
  * ones.
+ * @type {NonNullable<import('tsup').Options['plugins']>[number]}
  */
 export const commonJs = {
   name: 'commonjs',
@@ -43,6 +44,7 @@ export const commonJs = {
  * asks another thread.
  * @param isBundled whether users may bundle these entries: bundlers follow imports. Otherwise the ES module requires
  * its CommonJS, which Node then does not scan for exports.
+ * @returns {NonNullable<import('tsup').Options['plugins']>[number]}
  */
 export const esModulesOf = (names, { isBundled }) => ({
   name: 'es-modules',

@@ -19,6 +19,7 @@ const STEP_BYTES = 1_000;
  * Bytes of the package: packed, unpacked, and by entry of what is read when it is loaded: its own files, as far as they
  * are imported at once, not later.
  * @param entries as `entriesOf` says them
+ * @returns {Promise<Record<string, number>>}
  */
 export async function measure({ size, unpackedSize }, entries) {
   const sizes = { packed: size, unpacked: unpackedSize, [WATCH]: bytesOfWatch() };

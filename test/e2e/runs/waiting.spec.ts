@@ -85,8 +85,8 @@ test("an empty pool › is shown in the error when fallback is 'fail'", async ({
     expect(message).toContain(
       `No browser within 4 s (\`acquireTimeout\`) for slot 0 (the default project): pool e2e (${id}) has no browser ready: it is `,
     );
-    // Degraded if the run has taken longer than a browser may take to start.
-    expect(message).toMatch(/it is (warming|degraded), size 2, 0 ready, 2 starting, 0 leased.* Raise/);
+    // If the run takes longer than a browser may take to start, the pool starts others meanwhile.
+    expect(message).toMatch(/it is (warming, .*2 starting|degraded, .*\d starting), 0 leased.* Raise/);
   } finally {
     await service.stop();
   }

@@ -2,16 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
+import { problemsOf, rowsOf } from '../../../scripts/claims.mjs';
 import { ROOT } from '../../support/docs/pages.ts';
 
 /** Measured figures of README and docs stand in their rows of bench/results/figures.md. */
 
-interface Claims {
-  rowsOf(text: string): Map<string, object>;
-  problemsOf(path: string, text: string, rows: Map<string, object>): string[];
-}
-
-const { rowsOf, problemsOf }: Claims = await import('../../../scripts/claims.mjs' as string);
 const HEAD = `| Figure | Value | Goal | Commit | Date | Machine | Rounds | Command | Page | Code |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |`;
 const ROW =

@@ -1,8 +1,7 @@
 import { expect, test } from '@playwright/test';
+import { reliabilityPage } from '../../../scripts/faults-report.mjs';
 
 /** The page about random runs shows every result. */
-
-const { reliabilityPage } = await import('../../../scripts/faults-report.mjs' as string);
 
 const result = (run: number, at: number, more: object = {}) => ({
   ...{ kind: 'stub', run, setSeed: 9, commit: 'abc1234', ok: true, at, ms: 1_000, traits: ['two runs'] },

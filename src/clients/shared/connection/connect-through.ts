@@ -7,7 +7,6 @@ import type { Client } from '../../../cdp/pipeline.ts';
 import { Screencast } from '../../../cdp/screencast/screencast.ts';
 import { type ConnectionClosed, describeClosed } from '../../../cdp/transport/connection-closed.ts';
 import type { CdpTransport } from '../../../cdp/transport/transport.ts';
-import { monotonicNow } from '../../../common/clock.ts';
 import { errorMessage } from '../../../common/error-message.ts';
 import { traceTime } from '../../../common/time-trace.ts';
 import { withoutFragment } from '../../../common/url/without-fragment.ts';
@@ -84,7 +83,6 @@ export async function connectThrough<Browser>(
 ): Promise<Connection<Browser>> {
   traceTime('worker', 'a browser is leased');
   const { cdpUrl, sessionId } = lease;
-  const deadline = monotonicNow() + CONNECT_TIMEOUT_MS;
   const mode = contextMode(options.context, lease.hasOwnState);
   const exposure = parseExposure(options.exposeNetwork);
   const screencast = new Screencast();
@@ -98,8 +96,7 @@ export async function connectThrough<Browser>(
     if (!why.byUs) cut = why;
   });
   try {
-    // Zero would mean no time limit.
-    const browser = await opened.connect(Math.max(1, deadline - monotonicNow()));
+    const browser = await opened.connect(CONNECT_TIMEOUT_MS);
     const life = followConnection({
       transport,
       health,

@@ -1,1 +1,0 @@
-export function lazyLoadProblems(directory: string): Promise<string[]>;

@@ -1,3 +1,0 @@
-import type { Options } from 'tsup';
-
-export const licences: NonNullable<Options['esbuildPlugins']>[number];

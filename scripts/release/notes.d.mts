@@ -1,1 +1,0 @@
-export function notesOf(version: string, changelog: string): string;

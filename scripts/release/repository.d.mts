@@ -1,1 +1,0 @@
-export function inRepository(manifest: string, repository: string): string;

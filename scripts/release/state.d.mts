@@ -1,1 +1,0 @@
-export function nextStep(changes: string[], isPublished: () => boolean): 'propose' | 'publish' | 'nothing';

@@ -1,1 +1,0 @@
-export function findingsIn(file: string, text: string): string[];
