@@ -56,12 +56,14 @@ export class ResponseBody {
   /**
    * Waits for the next chunk and returns it with all that has arrived by then, at most slightly more than `bytes`; null
    * at the end.
-   * @throws Error when the connection breaks, or decoding fails
+   * @throws Error when the connection breaks, or decoding fails, and everything that arrived before was read
    */
   async readNext(bytes: number): Promise<Buffer | null> {
-    const { begun } = await this.#collect(bytes, (last) =>
-      last ? this.#nextWithin(last.length < BULK_BYTES ? PART_MS : BULK_MS) : this.#next(),
-    );
+    const { begun } = await this.#collect(bytes, (last) => {
+      if (!last) return this.#next();
+      const ms = last.length < BULK_BYTES ? PART_MS : BULK_MS;
+      return this.#nextWithin(ms).catch((error) => this.#putOff(error));
+    });
     return begun.length === 0 ? null : begun;
   }
 

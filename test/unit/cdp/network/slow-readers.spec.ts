@@ -11,6 +11,8 @@ const KB = 1024;
 const BUSY_MS = 5;
 const SIZES = [257 * KB, 300 * KB, 300 * KB + 1, 400 * KB + 100, 555_555];
 const HALF = 150 * KB;
+/** When a part arrives that counts as one of a stream, in ms. */
+const STREAM_MS = 150;
 
 /** What a server does with its connection, and how much of the body its page can read; null: reading fails. */
 const SERVERS: Record<
@@ -63,6 +65,28 @@ for (const [name, { header, respond, whole }] of Object.entries(SERVERS)) {
     }
   });
 }
+
+test('reads the part of a body that arrives together with the end of the connection, and then fails', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+    setTimeout(() => socket.end('4\r\npart\r\n'), STREAM_MS);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const fetcher = new ProxyFetcher();
+  try {
+    const { signal } = new AbortController();
+    const request = { url: `http://127.0.0.1:${port}/`, method: 'GET', headers: {}, body: null, signal };
+    const outcome = await fetcher.fetch({ ...request, ignoreHTTPSErrors: false, download: 'never' });
+    if ('failure' in outcome) throw new Error(outcome.detail);
+    expect(String(await outcome.rest?.readNext(KB))).toBe('part');
+    await expect(outcome.rest?.readNext(KB)).rejects.toThrow();
+  } finally {
+    fetcher.close();
+    server.close();
+  }
+});
 
 /** Returns the size of a response's body. */
 async function readSlowly(fetcher: ProxyFetcher, url: string): Promise<number> {
