@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'tsup';
-import { PAGES } from './pages.mjs';
+import { buildScript, copyPages } from './build-script.mjs';
 import { main } from './playwright.mjs';
 import { setUp } from './set-up.mjs';
 
@@ -16,26 +15,16 @@ await main(async () => {
   // Several may run at once. As deep in the project as the tests' harness, which finds its root from where it is.
   const outDir = join('node_modules', '.cache', `poolwright-bench-${process.pid}`);
   try {
-    await build({
-      config: false,
-      // Processes are started by the path of their file, which lies beside.
-      entry: {
-        main: 'bench/main.ts',
-        'instant-service': 'bench/broker/instant-service.ts',
-        'bare-hop': 'bench/links/bare-hop.ts',
-        'broker-main': 'src/broker/main.ts',
-        'relay-lease': 'src/relay/lease/main.ts',
-      },
-      format: ['esm'],
-      target: 'node20',
-      platform: 'node',
-      outDir,
-      silent: true,
-      skipNodeModulesBundle: true,
-    });
-    for (const name of Object.keys(PAGES.entry)) {
-      copyFileSync(join('dist', `${name}.js`), join(outDir, `${name}.js`));
-    }
+    // Processes are started by the path of their file, which lies beside.
+    const entry = {
+      main: 'bench/main.ts',
+      'instant-service': 'bench/broker/instant-service.ts',
+      'bare-hop': 'bench/links/bare-hop.ts',
+      'broker-main': 'src/broker/main.ts',
+      'relay-lease': 'src/relay/lease/main.ts',
+    };
+    await buildScript(entry, outDir);
+    copyPages(outDir);
     return spawnSync(process.execPath, [join(outDir, 'main.js'), ...args], { stdio: 'inherit' }).status ?? 1;
   } finally {
     rmSync(outDir, { recursive: true, force: true });

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'tsup';
-import { PAGES } from './pages.mjs';
+import { buildScript, copyPages } from './build-script.mjs';
 import { main } from './playwright.mjs';
 import { setUp } from './set-up.mjs';
 
@@ -21,20 +20,21 @@ const checkout = resolve(parseArgs({ options: { checkout: { type: 'string', defa
 await main(async () => {
   await setUp();
   const outDir = join('.consumers', 'compat-puppeteer');
-  const shared = { config: false, target: 'node20', platform: 'node', outDir, silent: true };
-  const entry = { main: 'compat/puppeteer/main.ts' };
-  await build({ ...shared, entry, format: ['esm'], skipNodeModulesBundle: true, external: ['poolwright'] });
+  await buildScript({ main: 'compat/puppeteer/main.ts' }, outDir, ['poolwright']);
   // Loaded into Mocha's process, which is elsewhere: whole in itself.
   await build({
-    ...shared,
+    config: false,
+    silent: true,
+    target: 'node20',
+    platform: 'node',
+    outDir,
     entry: { preload: 'compat/puppeteer/connect-instead.ts' },
     format: ['cjs'],
     noExternal: [/.*/],
     external: ['puppeteer-core'],
     shims: true,
   });
-  // What runs in pages lies beside what loads it.
-  for (const name of Object.keys(PAGES.entry)) copyFileSync(`dist/${name}.js`, join(outDir, `${name}.js`));
+  copyPages(outDir);
   const args = [join(outDir, 'main.js'), checkout, resolve(outDir, 'preload.cjs')];
   return spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
 });

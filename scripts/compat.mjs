@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { build } from 'tsup';
+import { buildScript } from './build-script.mjs';
 import { main } from './playwright.mjs';
 import { setUp } from './set-up.mjs';
 
@@ -12,16 +12,6 @@ await main(async () => {
   await setUp();
   // Where `poolwright` means this package.
   const outDir = join('.consumers', 'compat');
-  await build({
-    config: false,
-    entry: { compat: 'compat/main.ts' },
-    format: ['esm'],
-    target: 'node20',
-    platform: 'node',
-    skipNodeModulesBundle: true,
-    outDir,
-    silent: true,
-    external: ['poolwright', 'ws'],
-  });
+  await buildScript({ compat: 'compat/main.ts' }, outDir, ['poolwright', 'ws']);
   return spawnSync(process.execPath, [join(outDir, 'compat.js')], { stdio: 'inherit' }).status ?? 1;
 });

@@ -41,9 +41,9 @@ export async function announcedRequest(
 /** Resolves as soon as a page or worker (default: the browser) has responded, or will not. */
 async function responded(transport: InterceptorTransport, signal: AbortSignal, sessionId?: string): Promise<void> {
   const method = sessionId === undefined ? 'Browser.getVersion' : 'Runtime.getIsolateId';
-  const asked = transport.call(method, {}, sessionId).then(
+  const isLate = await transport.call(method, {}, sessionId).then(
     () => false,
     (error: unknown) => error instanceof PoolwrightError && error.code === 'TIMEOUT',
   );
-  if ((await asked) && !signal.aborted) await responded(transport, signal, sessionId);
+  if (isLate && !signal.aborted) await responded(transport, signal, sessionId);
 }

@@ -2,102 +2,112 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
+import fc from 'fast-check';
 import { ProxyFetcher } from '../../../../src/cdp/network/send/fetcher.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 /** A page that is far away takes a response more slowly than its server sends it. */
 
 const KB = 1024;
-/** How long the reader is busy with each piece, in ms: longer than the server takes to close its connection. */
-const BUSY_MS = 5;
-const SIZES = [257 * KB, 300 * KB, 300 * KB + 1, 400 * KB + 100, 555_555];
-const HALF = 150 * KB;
 /** When a part arrives that counts as one of a stream, in ms. */
 const STREAM_MS = 150;
 
-/** What a server does with its connection, and how much of the body its page can read; null: reading fails. */
-const SERVERS: Record<
-  string,
-  { header: string; respond(socket: Socket, head: string, body: Buffer): void; whole: boolean }
-> = {
-  'announces that it closes its connection': {
-    header: 'Connection: close\r\n',
-    respond: (socket, head, body) => socket.end(Buffer.concat([Buffer.from(head), body])),
-    whole: true,
-  },
-  'closes its connection without a word': {
-    header: '',
-    respond: (socket, head, body) => socket.end(Buffer.concat([Buffer.from(head), body])),
-    whole: true,
-  },
-  'closes its connection too early': {
-    header: 'Connection: close\r\n',
-    respond: (socket, head, body) => socket.end(Buffer.concat([Buffer.from(head), body.subarray(HALF)])),
-    whole: false,
-  },
-  'resets its connection': {
-    header: 'Connection: close\r\n',
-    respond: (socket, head, body) => {
-      socket.write(Buffer.concat([Buffer.from(head), body.subarray(HALF)]), () => socket.resetAndDestroy());
-    },
-    whole: false,
-  },
-};
-
-for (const [name, { header, respond, whole }] of Object.entries(SERVERS)) {
-  test(`${whole ? 'reads all' : 'fails in the body'} of a server that ${name}`, async () => {
-    for (const size of SIZES) {
-      const server = createServer((socket) => {
-        socket.on('error', () => undefined);
-        const head = `HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n${header}\r\n`;
-        socket.once('data', () => respond(socket, head, Buffer.alloc(size, 'a')));
-      });
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      const { port } = server.address() as AddressInfo;
-      const fetcher = new ProxyFetcher();
-      try {
-        const read = readSlowly(fetcher, `http://127.0.0.1:${port}/`);
-        if (whole) expect(await read).toBe(size);
-        else await expect(read).rejects.toThrow();
-      } finally {
-        fetcher.close();
-        server.close();
-      }
-    }
-  });
+interface Response {
+  size: number;
+  framing: 'length' | 'chunks' | 'until the end';
+  /** Whether the server announces that it closes the connection. */
+  closes: boolean;
+  end: 'ends the connection' | 'keeps the connection' | 'sends half, and ends' | 'sends half, and resets';
+  /** How long the reader is busy with each piece, in ms. */
+  busy: number;
+  piece: number;
 }
 
+const responses: fc.Arbitrary<Response> = fc.record({
+  size: fc.oneof(fc.integer({ min: 256 * KB, max: 700 * KB }), fc.constantFrom(257 * KB, 300 * KB, 300 * KB + 1)),
+  framing: fc.constantFrom('length', 'chunks', 'until the end'),
+  closes: fc.boolean(),
+  end: fc.constantFrom(
+    ...(['ends the connection', 'keeps the connection', 'sends half, and ends', 'sends half, and resets'] as const),
+  ),
+  busy: fc.constantFrom(0, 1, 5),
+  piece: fc.constantFrom(KB, 20 * KB, 100 * KB),
+});
+
+function respond(socket: Socket, { size, framing, closes, end }: Response): void {
+  const isHalf = end.startsWith('sends half');
+  const body = Buffer.alloc(isHalf ? size / 2 : size, 'a');
+  const header = {
+    length: `Content-Length: ${size}\r\n`,
+    chunks: 'Transfer-Encoding: chunked\r\n',
+    'until the end': '',
+  };
+  socket.write(`HTTP/1.1 200 OK\r\n${header[framing]}${closes ? 'Connection: close\r\n' : ''}\r\n`);
+  if (framing === 'chunks') socket.write(`${size.toString(16)}\r\n`);
+  socket.write(body);
+  if (framing === 'chunks' && !isHalf) socket.write('\r\n0\r\n\r\n');
+  if (end === 'sends half, and resets') socket.write('', () => socket.resetAndDestroy());
+  else if (end !== 'keeps the connection' || framing === 'until the end') socket.end();
+}
+
+test('reads all that a server has sent, and fails only when something is missing', async () => {
+  const property = fc.asyncProperty(responses, async (response) => {
+    const read = served(
+      (socket) => respond(socket, response),
+      (fetcher, url) => readSlowly(fetcher, url, response),
+    );
+    const { size, framing, end } = response;
+    if (!end.startsWith('sends half')) expect(await read).toBe(size);
+    else if (framing !== 'until the end') await expect(read).rejects.toThrow();
+    else if (end === 'sends half, and ends') expect(await read).toBe(Math.floor(size / 2));
+    else await read.catch(() => undefined);
+  });
+  await fc.assert(property, propertyRuns(2_000, 300));
+});
+
 test('reads the part of a body that arrives together with the end of the connection, and then fails', async () => {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
+  const begin = (socket: Socket) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
     setTimeout(() => socket.end('4\r\npart\r\n'), STREAM_MS);
+  };
+  await served(begin, async (fetcher, url) => {
+    const { rest } = await fetched(fetcher, url, 'never');
+    expect(String(await rest?.readNext(KB))).toBe('part');
+    await expect(rest?.readNext(KB)).rejects.toThrow();
+  });
+});
+
+/** Runs `use` beside a server that gives each connection one response. */
+async function served<T>(serve: (socket: Socket) => void, use: (fetcher: ProxyFetcher, url: string) => Promise<T>) {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => serve(socket));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
   const fetcher = new ProxyFetcher();
   try {
-    const { signal } = new AbortController();
-    const request = { url: `http://127.0.0.1:${port}/`, method: 'GET', headers: {}, body: null, signal };
-    const outcome = await fetcher.fetch({ ...request, ignoreHTTPSErrors: false, download: 'never' });
-    if ('failure' in outcome) throw new Error(outcome.detail);
-    expect(String(await outcome.rest?.readNext(KB))).toBe('part');
-    await expect(outcome.rest?.readNext(KB)).rejects.toThrow();
+    return await use(fetcher, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   } finally {
     fetcher.close();
     server.close();
   }
-});
+}
 
-/** Returns the size of a response's body. */
-async function readSlowly(fetcher: ProxyFetcher, url: string): Promise<number> {
+async function fetched(fetcher: ProxyFetcher, url: string, download: 'is' | 'never') {
   const { signal } = new AbortController();
   const request = { url, method: 'GET', headers: {}, body: null, ignoreHTTPSErrors: false, signal };
-  const outcome = await fetcher.fetch({ ...request, download: 'is' });
+  const outcome = await fetcher.fetch({ ...request, download });
   if ('failure' in outcome) throw new Error(outcome.detail);
-  let size = outcome.body.length;
-  for (let piece = await outcome.rest?.readNext(KB); piece; piece = await outcome.rest?.readNext(KB)) {
-    size += piece.length;
-    await delay(BUSY_MS);
+  return outcome;
+}
+
+/** Returns the size of a response's body. */
+async function readSlowly(fetcher: ProxyFetcher, url: string, { busy, piece }: Response): Promise<number> {
+  const { body, rest } = await fetched(fetcher, url, 'is');
+  let size = body.length;
+  for (let next = await rest?.readNext(piece); next; next = await rest?.readNext(piece)) {
+    size += next.length;
+    await delay(busy);
   }
   return size;
 }

@@ -43,6 +43,7 @@ export class ResponseSocket extends Duplex {
   #bytesBefore: number | null = null;
   /** What to do once undici has read everything. */
   #end: (() => void) | undefined;
+  #isAsking = false;
 
   constructor(socket: Duplex) {
     super();
@@ -83,7 +84,9 @@ export class ResponseSocket extends Duplex {
 
   override read(size?: number): unknown {
     const read: unknown = super.read(size);
-    if (read === null) this.#end?.();
+    if (read === null && this.#isAsking) this.#end?.();
+    // It may have resumed: then its parser still has something to do after this.
+    else if (read === null && this.#end) process.nextTick(() => this.#ask());
     return read;
   }
 
@@ -105,12 +108,20 @@ export class ResponseSocket extends Duplex {
   }
 
   /**
-   * The server has ended the connection. A page may read more slowly than its server sends: undici then reads nothing
-   * for a while, and throws an uncaught error if the connection ends meanwhile.
+   * The server has ended the connection. A page may read more slowly than its server sends: undici pauses meanwhile, and
+   * throws an uncaught error if it learns of the end then.
    */
   #endWith(end: () => void): void {
     this.#end ??= end;
-    if (!this.destroyed) this.emit('readable');
+    this.#ask();
+  }
+
+  /** undici reads at once until nothing is left, and then the connection ends; or it has paused, and reads nothing. */
+  #ask(): void {
+    if (this.destroyed) return;
+    this.#isAsking = true;
+    this.emit('readable');
+    this.#isAsking = false;
   }
 
   #pass(read: () => Buffer): void {
