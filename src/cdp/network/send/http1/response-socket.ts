@@ -108,8 +108,8 @@ export class ResponseSocket extends Duplex {
   }
 
   /**
-   * The server has ended the connection. A page may read more slowly than its server sends: undici pauses meanwhile, and
-   * throws an uncaught error if it learns of the end then.
+   * The server has ended the connection. A page may read more slowly than its server sends: undici pauses meanwhile,
+   * and throws an uncaught error if it learns of the end then.
    */
   #endWith(end: () => void): void {
     this.#end ??= end;
