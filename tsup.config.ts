@@ -1,9 +1,9 @@
 import { defineConfig, type Options } from 'tsup';
-import { commonJs, esModulesOf } from './scripts/commonjs.mjs';
-import { licences } from './scripts/licences.mjs';
+import { commonJs, esModulesOf } from './scripts/build-plugins/commonjs.mjs';
+import { licences } from './scripts/build-plugins/licences.mjs';
+import { undiciClient } from './scripts/build-plugins/undici.mjs';
+import { zodInEnglish } from './scripts/build-plugins/zod.mjs';
 import { PAGES } from './scripts/pages.mjs';
-import { undiciClient } from './scripts/undici.mjs';
-import { zodInEnglish } from './scripts/zod.mjs';
 
 /** What users import or require: the same CommonJS, and types. */
 const publicEntries = {

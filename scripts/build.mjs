@@ -4,7 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeF
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
-import { isLibraryCode } from './commonjs.mjs';
+import { isLibraryCode } from './build-plugins/commonjs.mjs';
 import { newest } from './newest.mjs';
 
 const DIRECTORY = 'dist';
@@ -16,13 +16,13 @@ const INPUTS = [
   'package.json',
   'tsconfig.json',
   'tsconfig.types.json',
-  'scripts/commonjs.mjs',
-  'scripts/licences.mjs',
+  'scripts/build-plugins/commonjs.mjs',
+  'scripts/build-plugins/licences.mjs',
   'scripts/sbom.mjs',
   'scripts/lazy-loads.mjs',
   'scripts/pages.mjs',
-  'scripts/undici.mjs',
-  'scripts/zod.mjs',
+  'scripts/build-plugins/undici.mjs',
+  'scripts/build-plugins/zod.mjs',
 ];
 const LAST_OUTPUT = 'dist/index.d.cts'; // types are written last
 const TSUP = 'node_modules/tsup/dist/cli-default.js';

@@ -20,7 +20,7 @@ const checkout = resolve(parseArgs({ options: { checkout: { type: 'string', defa
 await main(async () => {
   await setUp();
   const outDir = join('.consumers', 'compat-puppeteer');
-  await buildScript({ main: 'compat/puppeteer/main.ts' }, outDir, ['poolwright']);
+  await buildScript({ main: 'bench/compat/puppeteer/main.ts' }, outDir, ['poolwright']);
   // Loaded into Mocha's process, which is elsewhere: whole in itself.
   await build({
     config: false,
@@ -28,7 +28,7 @@ await main(async () => {
     target: 'node20',
     platform: 'node',
     outDir,
-    entry: { preload: 'compat/puppeteer/connect-instead.ts' },
+    entry: { preload: 'bench/compat/puppeteer/connect-instead.ts' },
     format: ['cjs'],
     noExternal: [/.*/],
     external: ['puppeteer-core'],

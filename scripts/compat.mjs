@@ -12,6 +12,6 @@ await main(async () => {
   await setUp();
   // Where `poolwright` means this package.
   const outDir = join('.consumers', 'compat');
-  await buildScript({ compat: 'compat/main.ts' }, outDir, ['poolwright', 'ws']);
+  await buildScript({ compat: 'bench/compat/main.ts' }, outDir, ['poolwright', 'ws']);
   return spawnSync(process.execPath, [join(outDir, 'compat.js')], { stdio: 'inherit' }).status ?? 1;
 });

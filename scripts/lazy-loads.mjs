@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parse } from '@babel/parser';
-import { isLibraryCode } from './commonjs.mjs';
+import { isLibraryCode } from './build-plugins/commonjs.mjs';
 
 /**
  * `node scripts/lazy-loads.mjs DIRECTORY`: loads what the built files load by `import()`, and checks that the names

@@ -11,7 +11,7 @@ import { main } from './playwright.mjs';
 
 const PROJECTS = [
   '.',
-  'compat',
+  'bench/compat',
   'src/report/timeline/page',
   'src/features/film/page',
   'src/watch/page',

@@ -97,7 +97,7 @@ function isIn(features, path) {
 }
 
 function isTestOf(features, entries, file) {
-  if (!/^(test|bench|compat|examples)\//.test(file)) return false;
+  if (!/^(test|bench|examples)\//.test(file)) return false;
   // They measure most features.
   if (file.startsWith('bench/')) return true;
   const names = features.flatMap(({ name, directories }) => [name, ...directories.map((path) => basename(path))]);

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Browser, ConnectOptions, LaunchOptions } from 'puppeteer-core';
-import { connectPuppeteer } from '../../src/clients/puppeteer/connection.ts';
-import { killGroup } from '../../src/emulator/chromium/kill-group.ts';
+import { connectPuppeteer } from '../../../src/clients/puppeteer/connection.ts';
+import { killGroup } from '../../../src/emulator/chromium/kill-group.ts';
 import { farAddress } from './far-link.ts';
 import type { Way } from './run-mocha.ts';
 

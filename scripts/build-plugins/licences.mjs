@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { writeSbom } from './sbom.mjs';
+import { writeSbom } from '../sbom.mjs';
 
 /** Where the licences of what is bundled are shipped. */
 const LICENCES = join('dist', 'THIRD_PARTY_LICENSES.txt');

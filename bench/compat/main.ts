@@ -107,7 +107,7 @@ async function startSuite(way: Way, args: string[], env: Record<string, string>)
     [
       'node_modules/@playwright/test/cli.js',
       'test',
-      '--config=compat/playwright.config.ts',
+      '--config=bench/compat/playwright.config.ts',
       '--update-snapshots=missing',
       ...args,
     ],

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { LinkDirection } from '../../src/emulator/cdp/link-direction.ts';
+import { LinkDirection } from '../../../src/emulator/cdp/link-direction.ts';
 
 /** @returns the address of a browser as it is at a distance. @param roundTripMs the round-trip time to it */
 export async function farAddress(cdpUrl: string, roundTripMs: number): Promise<string> {
