@@ -16,9 +16,9 @@ export function isWildcard(host: string): boolean {
 export type HostCheck = (header: string | undefined) => boolean;
 
 /**
- * Against DNS rebinding: a web site may let its own name lead to this machine, and what its pages then ask has that
- * name in `Host`. Accepted are requests for loopback and, where others are let in, for any address (which no name
- * server gives out), for the host that the emulator listens on, and for this machine's name.
+ * Against DNS rebinding: a web site can make its name resolve to this machine. The requests of its pages then have that
+ * name in `Host`. Accepted are loopback and, with `allowRemote`, any IP address, the host that the emulator listens on,
+ * and this machine's name.
  */
 export function hostCheck({ host, allowRemote }: { host: string; allowRemote: boolean }): HostCheck {
   const names = new Set([host, hostname()].map((name) => name.toLowerCase()));

@@ -23,8 +23,8 @@ const TICK_MS = 500;
 const SHOWN_MS = 10_000;
 
 /**
- * The meeting place of those who watch a run and its workers. Workers and the runner learn that somebody watches by a
- * request that stays open, so that nothing is sent or computed while nobody does.
+ * Connects a run's workers with its watchers. Workers and the runner keep a request open, which is answered when
+ * somebody watches: without watchers, nothing is sent or computed.
  */
 export class WatchHub {
   readonly #head: RunHead;

@@ -11,7 +11,7 @@ import { planPuppeteer } from './plan-puppeteer.ts';
 import { commandFromStart, commandOf, type Manifest, type Project, projectOf, uncommitted } from './project.ts';
 import { type PuppeteerRunner, RUNNERS } from './puppeteer-runners.ts';
 
-/** Documentation and habits know this name. */
+/** The name that the documentation uses. */
 const SCRIPT = 'test:hosted';
 /** Holds the record and the timeline of each run. */
 const RESULTS = 'test-results/';

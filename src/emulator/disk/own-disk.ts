@@ -49,7 +49,7 @@ export class OwnDisk {
     if (process.platform !== 'linux') throw new Error(`${process.platform} has no mount namespaces`);
     await mkdir(directory);
     try {
-      // The one that the others' replacements lie in comes last: they cannot be reached any more once it is replaced.
+      // The directory that contains all replacements is replaced last: after that, they cannot be reached.
       const hiddenLast = (path: string) => Number(isInside(directory, path));
       const hidden = (await hiddenDirectories()).sort((a, b) => hiddenLast(a) - hiddenLast(b));
       const mounts: Mount[] = [];

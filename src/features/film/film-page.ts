@@ -5,7 +5,7 @@ import { printableLines } from '../../printable.ts';
 import type { FilmData, FilmPage } from './data.ts';
 import { FILM_BYTES, type PageFilm } from './film.ts';
 
-/** A share of the pictures is left out at a time, evenly over the page's time. */
+/** While the page is too large, every fourth picture is left out. */
 const EVERY = 4;
 
 /** The longest error that is shown, in characters. Cut after masking: a secret that is cut is not recognised. */

@@ -4,8 +4,10 @@ import type { FeatureSetting } from '../feature.ts';
 
 /** The end of one page's life. */
 export interface PageFilm {
-  /** Oldest first; none of a page that closed too soon. The first one may be older than {@link from}: the page looked
-   * like that then. */
+  /**
+   * Oldest first; none of a page that closed too soon. The first one may be older than {@link from}: the page still
+   * looked like that.
+   */
   pictures: readonly Picture[];
   /** Its documents, oldest first, also those that no picture shows. */
   visits: readonly Visit[];

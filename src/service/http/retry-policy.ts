@@ -1,10 +1,7 @@
 import type { ServiceError } from '../../errors.ts';
 import { failedBeforeSending } from './network-failure.ts';
 
-/**
- * When to ask again: section 7 of the service document as one table. Pure: who waits, and on which clock, is the
- * caller's.
- */
+/** When to retry a request: section 7 of the service document as one table. The caller waits. */
 
 /** How one kind of failure is handled. */
 export interface RetryRule {

@@ -7,29 +7,29 @@ import { writeAtomically } from '../../../common/write-atomically.ts';
 import { copyTree } from '../../disk/copy-tree.ts';
 
 export interface DirectoryStoreOptions<R> {
-  /** Resolves to the store's own directory; asked only when there is something to write. */
+  /** The directory of the store. Called at the first write. */
   directory: () => Promise<string>;
   schema: v.GenericSchema<unknown, R & DirectoryRecord>;
   log: (line: string) => void;
 }
 
-/** What every record says on disk, beside its own fields. */
+/** Fields that every stored record has. */
 export interface DirectoryRecord {
   id: string;
-  /** Name of the directory with its present files. */
+  /** Name of the directory with its current files. */
   files: string;
 }
 
 const RECORD = 'record.json';
 
 /**
- * Records with a directory of files each. A record's files change all at once: the new ones are written beside the old,
- * and then the record names them. Whatever way the process ends, what is found later is whole.
+ * Records with a directory of files each. The files of a record change all at once: the new ones are written to another
+ * directory, then the record names it. Records stay complete even if the process is killed.
  */
 export class DirectoryStore<R> {
   readonly #options: DirectoryStoreOptions<R>;
   readonly #records = new Map<string, R & DirectoryRecord>();
-  /** IDs are never used again: what is still on its way to such a record is not wanted. */
+  /** IDs of deleted records: later writes to them are ignored. IDs are never used again. */
   readonly #deleted = new Set<string>();
   /** One change or copy of a record's files at a time. */
   readonly #turns = new Map<string, LimitFunction>();
