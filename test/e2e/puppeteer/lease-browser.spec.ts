@@ -55,17 +55,18 @@ const BOTH = `import { leaseBrowser as leasePuppeteer } from 'poolwright/puppete
   for (const { browser } of leased) await browser.newPage();
   console.log('LEASED');`;
 
-const ENDS: Record<string, string> = {
-  'an error that nobody catches': `throw new Error('of the script');`,
-  'SIGKILL of itself': `process.kill(process.pid, 'SIGKILL');`,
-  'process.exit': 'process.exit(3);',
-  'browser.close() and nothing else': 'for (const { browser } of leased) await browser.close();',
+/** An error that nobody catches ends a process as `process.exit` does. */
+const ENDS: Record<string, { end: string; tag?: string }> = {
+  'an error that nobody catches': { end: `throw new Error('of the script');`, tag: '@slow' },
+  'SIGKILL of itself': { end: `process.kill(process.pid, 'SIGKILL');` },
+  'process.exit': { end: 'process.exit(3);' },
+  'browser.close() and nothing else': { end: 'for (const { browser } of leased) await browser.close();' },
 };
 test.describe('a script that ends', () => {
   test.use({ browsers: 'stub' });
 
-  for (const [name, end] of Object.entries(ENDS)) {
-    test(`ends broker and browser after ${name}`, async ({ newConsumer, service }) => {
+  for (const [name, { end, tag = [] }] of Object.entries(ENDS)) {
+    test(`ends broker and browser after ${name}`, { tag }, async ({ newConsumer, service }) => {
       await service.client.createPool({ name: 'e2e', size: 2 });
       const consumer = await newConsumer();
       await consumer.write({ 'script.mjs': `${BOTH} ${end}` });

@@ -6,7 +6,7 @@ import type { PageEvidence } from '../../../src/features/evidence/page-evidence.
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
-import { kits, type RunnerTest, vitest } from '../../support/e2e/runner-kits.ts';
+import { kits, type RunnerTest, sharedTag, vitest } from '../../support/e2e/runner-kits.ts';
 import { recordOf } from '../../support/e2e/runner-records.ts';
 
 /** What a failed Puppeteer test leaves: a film, and screenshot, HTML, console and address of each open page. */
@@ -61,7 +61,8 @@ interface Evidence {
 }
 
 for (const kit of kits) {
-  test(`${kit.runner} › keeps what the pages of a failed test look like`, async ({
+  // runners.spec.ts has a failed test with each runner.
+  test(`${kit.runner} › keeps what the pages of a failed test look like`, { tag: sharedTag(kit) }, async ({
     newConsumer,
     service,
     site,

@@ -53,7 +53,8 @@ afterAll(async () => { expect(await page.evaluate(() => document.cookie)).toCont
     'own-page.test.js': `test('own', async () => { page = await context.newPage(); await page.goto(process.env.SITE_URL); });
 test('still', async () => { expect(page.url()).toContain(process.env.SITE_URL); });`,
   });
-  const run = await runJest(consumer, ['-i'], { ...service.env, SITE_URL: site.url });
+  const run = await runJest(consumer, ['-i', '--detectOpenHandles'], { ...service.env, SITE_URL: site.url });
+  expect(run.output).not.toMatch(/open handle|did not exit/);
   for (const file of ['isolated', 'own-page']) expect(run.output).toContain(`PASS shop ./${file}.test.js`);
   expect(run.code, run.output).toBe(1);
   const record = await recordOf(consumer);
@@ -80,7 +81,7 @@ test('still', async () => { expect(page.url()).toContain(process.env.SITE_URL); 
   expect(record.sessions).toHaveLength(1);
 });
 
-test('jest › runs the example, without open handles', async ({ newConsumer, service }) => {
+test('jest › runs the example, without open handles @slow', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   for (const name of ['puppeteer-jest', 'site'])
     await cp(join(root, 'examples', name), join(consumer.directory, 'examples', name), {

@@ -3,7 +3,6 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf, leftProcesses } from '../../support/e2e/process-tree.ts';
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
 import { outcomes, recordOf } from '../../support/e2e/runner-records.ts';
-import { fullLength } from '../../support/property-runs.ts';
 
 /** Behaviour specific to Mocha; runners.spec.ts tests the behaviour that it shares with the other runners. */
 
@@ -122,10 +121,10 @@ for (const [mode, args] of [
   });
 }
 
-test('mocha › runs the example as in its README', { tag: '@long' }, async ({ newConsumer, service }) => {
+test('mocha › runs the example as in its README @slow', async ({ newConsumer, service }) => {
   const consumer = await newConsumer('latest', 'commonjs', ['mocha']);
   await cp('examples/puppeteer-mocha', consumer.directory, { recursive: true });
-  for (const args of fullLength([[], ['--parallel']], [[]])) {
+  for (const args of [[], ['--parallel']]) {
     const run = await runCommand(consumer, [MOCHA, ...args], service.env);
     expect(run.code, run.output).toBe(0);
     expect(run.output).toMatch(/4 passing/);

@@ -86,27 +86,27 @@ test('node:test › records pages, subtests, concurrent tests and failures of al
   await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
-test('node:test › starts a run for a process without a runner', async ({ newConsumer, service, site }) => {
-  const consumer = await newConsumer();
-  await consumer.write({ 'a.test.mjs': ALL });
-  const run = await runCommand(consumer, ['a.test.mjs'], { ...service.env, SITE_URL: site.url });
-  expect(run.code, run.output).toBe(1);
-  const record = await recordOf(consumer);
-  expect(outcomes(record), run.output).toEqual(TESTS.slice(1));
-  expect(record.sessions).toHaveLength(1);
-  expect(await service.running()).toEqual([]);
-  await consumer.write({
-    'poolwright.config.json': JSON.stringify({ budget: { sessions: 0 } }),
-    'b.test.cjs': IN_A_SUITE,
-  });
-  const dear = await runCommand(consumer, ['b.test.cjs'], { ...service.env, SITE_URL: site.url });
-  expect(dear.code, dear.output).toBe(1);
-  expect(dear.output).toContain('budget exceeded: sessions is limited to 0');
-  await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
-});
-
 test.describe('where no page matters', () => {
   test.use({ browsers: 'stub' });
+
+  test('node:test › starts a run for a process without a runner, which its budget fails', async ({
+    newConsumer,
+    service,
+  }) => {
+    const consumer = await newConsumer();
+    await consumer.write({
+      'poolwright.config.json': JSON.stringify({ budget: { sessions: 0 } }),
+      'b.test.cjs': IN_A_SUITE,
+    });
+    const run = await runCommand(consumer, ['b.test.cjs'], service.env);
+    expect(run.code, run.output).toBe(1);
+    expect(run.output).toContain('budget exceeded: sessions is limited to 0');
+    const record = await recordOf(consumer);
+    expect(outcomes(record), run.output).toEqual(['a suite › has a page: passed']);
+    expect(record.sessions).toHaveLength(1);
+    expect(await service.running()).toEqual([]);
+    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
+  });
 
   test('node:test --test-shard › is the shard of the record', async ({ newConsumer, service }) => {
     const consumer = await newConsumer();
@@ -163,7 +163,7 @@ test.describe('where no page matters', () => {
   });
 });
 
-test('node:test › runs the example as in its README', async ({ newConsumer, service }) => {
+test('node:test › runs the example as in its README @slow', async ({ newConsumer, service }) => {
   const consumer = await newConsumer();
   await cp('examples/puppeteer-node-test', consumer.directory, { recursive: true });
   const run = await runCommand(consumer, [...SET_UP, '--test'], service.env);

@@ -2,8 +2,9 @@ import { type FarChromium, startFarChromium } from '../../support/cdp/far-chromi
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { providerFile } from '../../support/e2e/provider-file.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
-import { kits } from '../../support/e2e/runner-kits.ts';
+import { kits, sharedTag } from '../../support/e2e/runner-kits.ts';
 import { outcomes, recordOf } from '../../support/e2e/runner-records.ts';
+import { fullLength } from '../../support/property-runs.ts';
 
 /** Each runner, and `leaseBrowser`, on the user's own browsers: one that runs already, and a provider's. */
 
@@ -38,7 +39,11 @@ for (const kit of kits) {
     ]),
   };
 
-  test(`${kit.runner} on a browser that runs already`, async ({ newConsumer, chromium, site }) => {
+  test(`${kit.runner} on a browser that runs already`, { tag: sharedTag(kit) }, async ({
+    newConsumer,
+    chromium,
+    site,
+  }) => {
     const consumer = await newConsumer('latest', 'commonjs', kit.packages);
     await consumer.write(files);
     const host = new URL(chromium.cdpUrl).host;
@@ -54,7 +59,7 @@ for (const kit of kits) {
     });
   });
 
-  test(`${kit.runner} on a provider`, async ({ newConsumer, service, site }) => {
+  test(`${kit.runner} on a provider`, { tag: sharedTag(kit) }, async ({ newConsumer, service, site }) => {
     const consumer = await newConsumer('latest', 'commonjs', kit.packages);
     await consumer.write({ ...files, ...PROVIDER });
     const run = await runCommand(consumer, kit.args, {
@@ -72,14 +77,14 @@ for (const kit of kits) {
 }
 
 for (const entry of ['puppeteer', 'playwright-library']) {
-  test(`leaseBrowser of poolwright/${entry} on both`, async ({ newConsumer, chromium, service, site }) => {
+  test(`leaseBrowser of poolwright/${entry}`, { tag: '@long' }, async ({ newConsumer, chromium, service, site }) => {
     const consumer = await newConsumer();
     await consumer.write({ 'script.mjs': SCRIPT(entry), ...PROVIDER });
-    const places = [
-      { ...WITHOUT_SERVICE, POOLWRIGHT_CDP_URL: `http://${new URL(chromium.cdpUrl).host}` },
-      { ...service.env, POOLWRIGHT_PROVIDER: 'browsers.ts' },
-    ];
-    for (const place of places) {
+    const running = { ...WITHOUT_SERVICE, POOLWRIGHT_CDP_URL: `http://${new URL(chromium.cdpUrl).host}` };
+    const provided = { ...service.env, POOLWRIGHT_PROVIDER: 'browsers.ts' };
+    // The entry decides how to connect, the place how to get an address: each entry once, and each place once.
+    const one = entry === 'puppeteer' ? running : provided;
+    for (const place of fullLength([running, provided], [one])) {
       const run = await runCommand(consumer, ['script.mjs'], { ...place, SITE_URL: site.url });
       expect(run.code, run.output).toBe(0);
       const seen = JSON.parse(/SEEN (.*)/.exec(run.output)?.[1] ?? '{}');

@@ -2,7 +2,7 @@ import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { recordRequests } from '../../support/e2e/requests.ts';
 import { runCommand } from '../../support/e2e/run-command.ts';
-import { kits } from '../../support/e2e/runner-kits.ts';
+import { kits, sharedTag } from '../../support/e2e/runner-kits.ts';
 import { recordOf } from '../../support/e2e/runner-records.ts';
 
 /** Puppeteer's runners on a service that has no browser for them: one message, and no avoidable requests. */
@@ -39,7 +39,10 @@ for (const kit of kits) {
 
     // The broker retries, whatever the runner; Jest and node:test have tests of the budget in their own files.
     if (['vitest', 'mocha'].includes(kit.runner)) {
-      test('409 of a pool and 503 › retries; an exceeded budget fails the run', async ({ newConsumer, service }) => {
+      test('409 of a pool and 503 › retries; an exceeded budget fails the run', { tag: sharedTag(kit) }, async ({
+        newConsumer,
+        service,
+      }) => {
         await service.client.createPool({ name: 'e2e', size: 1 });
         const match = { method: 'POST', path: '/v1/browser/pools/*/acquire' } as const;
         const busy = { error: 'No eligible node found', code: 'browser_capacity_unavailable' };

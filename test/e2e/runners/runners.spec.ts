@@ -3,6 +3,7 @@ import { brokerOf, leftProcesses, processesIn } from '../../support/e2e/process-
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
 import { kits, type RunnerTest, vitest } from '../../support/e2e/runner-kits.ts';
 import { outcomes, recordOf } from '../../support/e2e/runner-records.ts';
+import { fullLength } from '../../support/property-runs.ts';
 
 /** Puppeteer on hosted browsers: the behaviour that all runners share. */
 
@@ -21,7 +22,9 @@ for (const kit of kits) {
       ...Object.fromEntries(Object.entries(tests).map(([name, list]) => kit.file(name, list))),
     });
 
-    test('a run › uses one browser until it or the broker dies, and records every test', async ({
+    // Below all runners, the same code goes on with another broker.
+    const losesBroker = fullLength(true, kit === vitest);
+    test(`a run › uses one browser until it ${losesBroker ? 'or the broker ' : ''}dies, and records every test`, async ({
       newConsumer,
       service,
       site,
@@ -44,17 +47,20 @@ for (const kit of kits) {
           while (!existsSync('go-on')) await new Promise((resolve) => setTimeout(resolve, 50));`,
       };
       const goesOn = { name: 'goes on', body: GOES };
-      await consumer.write(files({ a: tests, b: tests, c: [lost, goesOn], d: [waits], e: [goesOn] }));
+      const later = losesBroker ? { d: [waits], e: [goesOn] } : {};
+      await consumer.write(files({ a: tests, b: tests, c: [lost, goesOn], ...later }));
       const run = startCommand(consumer, kit.args, { ...service.env, SITE_URL: site.url });
       await run.printed(/LOSES \S+/);
       for (const leader of service.emulator.browserPids()) process.kill(-leader, 'SIGKILL');
-      await run.printed(/WAITS/);
-      // Data that is not in the record yet is lost with the broker.
-      const recorded = () => recordOf(consumer).then(outcomes, () => []);
-      await expect.poll(recorded).toHaveLength(6);
-      process.kill(brokerOf(run.child.pid ?? 0), 'SIGKILL');
-      await run.printed(/another one takes over/);
-      await consumer.write({ 'go-on': '' });
+      if (losesBroker) {
+        await run.printed(/WAITS/);
+        // Data that is not in the record yet is lost with the broker.
+        const recorded = () => recordOf(consumer).then(outcomes, () => []);
+        await expect.poll(recorded).toHaveLength(6);
+        process.kill(brokerOf(run.child.pid ?? 0), 'SIGKILL');
+        await run.printed(/another one takes over/);
+        await consumer.write({ 'go-on': '' });
+      }
       expect((await run.exit).code, run.output()).not.toBe(0); // Mocha's exit code is the number of failed tests
       const output = run.output();
       const record = await recordOf(consumer);
@@ -78,6 +84,13 @@ for (const kit of kits) {
       }
       const shared = new Set([...by('a'), ...by('b')].map(({ sessionId }) => sessionId));
       expect(shared.size).toBe(1);
+      // evidence.spec.ts looks at all of it.
+      const kept = by('a').at(-1)?.evidence;
+      const { pages: left } = JSON.parse(await consumer.read(`${kept}/pages.json`));
+      const looks = { screenshot: 'page-1.png', html: 'page-1.html', missing: [] };
+      expect(left).toMatchObject([{ address: `${site.url}/`, ...looks }]);
+      expect(await consumer.read(`${kept}/page-1.html`)).toContain('<h1>Hello</h1>');
+      expect(output).toContain(`evidence: ${kept}`);
       const [sessionId] = shared;
       // The site is on this machine.
       const served = record.sessions.find((session) => session.sessionId === sessionId)?.tests ?? [];
@@ -97,7 +110,7 @@ for (const kit of kits) {
       expect(pages).toMatchObject([
         { address: `${site.url}/`, missing: ['html: the browser was lost', 'screenshot: the browser was lost'] },
       ]);
-      for (const file of ['c', 'e']) {
+      for (const file of losesBroker ? ['c', 'e'] : ['c']) {
         expect(by(file).find(({ test }) => test.endsWith('goes on'))).toMatchObject({ status: 'passed' });
       }
       expect(by('c').at(-1)?.sessionId).not.toBe(crashed);

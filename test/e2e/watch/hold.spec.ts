@@ -9,10 +9,10 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { startCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
-import { kits } from '../../support/e2e/runner-kits.ts';
+import { kits, mocha, sharedTag } from '../../support/e2e/runner-kits.ts';
 import { ownTitle, type Watched, watchRun } from '../../support/watch/watched-run.ts';
 
-/** A person uses the page of a test on hold, and releases the test. */
+/** A person uses the page of a test on hold, and releases the test. With each runner, who watches sees its tests. */
 
 const LOGIN = `data:text/html,<title>login</title><body style="margin:0"><input style="display:block;width:200px;height:50px"><button style="display:block;width:200px;height:50px" onclick="document.title='hello '+document.querySelector('input').value">Log in</button>`;
 
@@ -114,60 +114,64 @@ test('Playwright: POOLWRIGHT_HOLD=failure keeps the page of a failed test open, 
   await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
-test('Playwright: Ctrl-C ends a hold', async ({ newConsumer, service }) => {
-  for (const hold of ['', 'failure']) {
+test.describe('where no page matters', () => {
+  test.use({ browsers: 'stub' });
+
+  test('Playwright: Ctrl-C ends a hold', async ({ newConsumer, service }) => {
+    for (const hold of ['', 'failure']) {
+      const consumer = await newConsumer();
+      await consumer.write({
+        ...CONFIG(),
+        'a.spec.js': `
+          const { test } = require('poolwright');
+          test('is interrupted', async ({ page, hostedSession }) => {
+            if (process.env.POOLWRIGHT_HOLD) throw new Error('fails');
+            await hostedSession.hold('wait');
+          });`,
+      });
+      const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, POOLWRIGHT_HOLD: hold });
+      await run.printed(/is on hold until/);
+      process.kill(-(run.child.pid ?? 0), 'SIGINT');
+      await run.exit;
+      expect(await holdsOf(consumer)).toMatchObject([{ end: 'interrupted' }]);
+      await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
+      expect(await service.running()).toEqual([]);
+    }
+  });
+
+  test('Playwright: in CI without a watcher, hold() fails at once and failed tests are not held', async ({
+    newConsumer,
+    service,
+  }) => {
     const consumer = await newConsumer();
     await consumer.write({
       ...CONFIG(),
       'a.spec.js': `
         const { test } = require('poolwright');
-        test('is interrupted', async ({ page, hostedSession }) => {
-          if (process.env.POOLWRIGHT_HOLD) throw new Error('fails');
-          await hostedSession.hold('wait');
-        });`,
+        test('waits', async ({ page, hostedSession }) => { await hostedSession.hold('log in'); });`,
     });
-    const run = startPlaywright(consumer, ['--workers=1'], { ...service.env, POOLWRIGHT_HOLD: hold });
-    await run.printed(/is on hold until/);
-    process.kill(-(run.child.pid ?? 0), 'SIGINT');
-    await run.exit;
-    expect(await holdsOf(consumer)).toMatchObject([{ end: 'interrupted' }]);
-    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
-    expect(await service.running()).toEqual([]);
-  }
-});
-
-test('Playwright: in CI without a watcher, hold() fails at once and failed tests are not held', async ({
-  newConsumer,
-  service,
-}) => {
-  const consumer = await newConsumer();
-  await consumer.write({
-    ...CONFIG(),
-    'a.spec.js': `
-      const { test } = require('poolwright');
-      test('waits', async ({ page, hostedSession }) => { await hostedSession.hold('log in'); });`,
+    // Those who watch the runs of other tests do not find it here.
+    const temporary = await mkdtemp(join(tmpdir(), 'hold-'));
+    const env = { ...service.env, TMPDIR: temporary, CI: '1', POOLWRIGHT_HOLD: 'failure' };
+    const run = startPlaywright(consumer, [], env);
+    expect((await run.exit).code).toBe(1);
+    expect(run.output()).toContain(
+      "`hostedSession.hold('log in')` waits for a person, but this is a CI run (`CI` is set) and nobody watches it",
+    );
+    expect(run.output()).toContain('POOLWRIGHT_HOLD=failure has no effect');
+    await rm(temporary, { recursive: true });
+    const wrong = startPlaywright(consumer, [], { ...service.env, POOLWRIGHT_HOLD: 'always' });
+    expect((await wrong.exit).code).toBe(1);
+    expect(wrong.output()).toContain('POOLWRIGHT_HOLD must be failure, got "always"');
+    expect(wrong.output()).not.toContain('session');
   });
-  // Those who watch the runs of other tests do not find it here.
-  const temporary = await mkdtemp(join(tmpdir(), 'hold-'));
-  const env = { ...service.env, TMPDIR: temporary, CI: '1', POOLWRIGHT_HOLD: 'failure' };
-  const run = startPlaywright(consumer, [], env);
-  expect((await run.exit).code).toBe(1);
-  expect(run.output()).toContain(
-    "`hostedSession.hold('log in')` waits for a person, but this is a CI run (`CI` is set) and nobody watches it",
-  );
-  expect(run.output()).toContain('POOLWRIGHT_HOLD=failure has no effect');
-  await rm(temporary, { recursive: true });
-  const wrong = startPlaywright(consumer, [], { ...service.env, POOLWRIGHT_HOLD: 'always' });
-  expect((await wrong.exit).code).toBe(1);
-  expect(wrong.output()).toContain('POOLWRIGHT_HOLD must be failure, got "always"');
-  expect(wrong.output()).not.toContain('session');
 });
 
 for (const kit of kits) {
-  test(`${kit.runner}: tests wait for a person, when they ask for it and when they have failed`, async ({
-    newConsumer,
-    service,
-  }) => {
+  // Mocha pauses a test's timeout; the others have no way to do so.
+  test(`${kit.runner}: shows tests that wait for a person, when asked to and when failed`, {
+    tag: sharedTag(kit, mocha),
+  }, async ({ newConsumer, service }) => {
     const consumer = await newConsumer('latest', 'commonjs', kit.packages);
     const names = ['logs in by hand', 'fails with a page'].map((name) => ownTitle(`${name} with ${kit.runner}`));
     const [logsIn = '', fails = ''] = names;
@@ -185,9 +189,16 @@ for (const kit of kits) {
       const watched = watchRun(name);
       try {
         await expect.poll(() => watched.slot()?.hold?.reason, { timeout: 60_000 }).toBe(reason);
+        expect(watched.view()).toMatchObject({ runner: kit.runner, endedAt: null });
+        expect(watched.slot()?.test?.title).toContain(name);
+        expect(watched.slot()?.sessionId).toBe((await service.running())[0]);
         await logIn(watched);
         release(watched);
-        await expect.poll(() => watched.slot()?.hold ?? null).toBeNull();
+        if (name === logsIn) await expect.poll(() => watched.slot()?.hold ?? null).toBeNull();
+        else await expect.poll(() => watched.view()?.endedAt).not.toBeNull();
+        // Watched from its middle on, and kept after its end.
+        const finished = { title: expect.stringContaining(name), ok: name === logsIn, hasPicture: true };
+        await expect.poll(() => watched.view()?.finished).toContainEqual(expect.objectContaining(finished));
       } finally {
         await watched.close();
       }

@@ -1,13 +1,11 @@
 import { decoded } from '../../support/cdp/pictures.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
-import { startCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
-import { kits } from '../../support/e2e/runner-kits.ts';
 import { startService } from '../../support/e2e/service.ts';
 import { ownTitle, watchRun } from '../../support/watch/watched-run.ts';
 
-/** What somebody who watches sees of a run: with each runner, from before the run or from its middle on. */
+/** What somebody who watches sees of a run, from before the run or from its middle on. hold.spec.ts watches runners. */
 
 const RED = `data:text/html,<title>red</title><body style="background:red">`;
 /** Goes on when the file exists. */
@@ -123,33 +121,3 @@ test('shows what a slot without a browser waits for', async ({ newConsumer }) =>
     await service.stop();
   }
 });
-
-for (const kit of kits) {
-  test(`${kit.runner}: shows tests and pictures of a run that began earlier, and keeps them`, async ({
-    newConsumer,
-    service,
-  }) => {
-    const consumer = await newConsumer('latest', 'commonjs', kit.packages);
-    const name = ownTitle(`stays red with ${kit.runner}`);
-    const body = `await page.goto(${JSON.stringify(RED)}); console.log('STAYS'); ${WAITS}`;
-    await consumer.write({ ...kit.config, ...Object.fromEntries([kit.file('a', [{ name, body }])]) });
-    const run = startCommand(consumer, kit.args, service.env);
-    await run.printed(/STAYS/);
-    const watched = watchRun(name);
-    try {
-      await expect.poll(() => watched.slot()?.test?.title).toContain(name);
-      watched.demand('small');
-      await expect.poll(() => watched.pictures.at(-1)?.url).toBe(RED);
-      expect(watched.view()?.runner).toBe(kit.runner);
-      expect(watched.slot()?.sessionId).toBe((await service.running())[0]);
-      await consumer.write({ 'go-on': '' });
-      expect((await run.exit).code, run.output()).toBe(0);
-      await expect.poll(() => watched.view()?.endedAt).not.toBeNull();
-      expect(watched.view()).toMatchObject({ passed: 1, failed: 0 });
-      expect(watched.view()?.finished).toMatchObject([{ ok: true, hasPicture: true }]);
-    } finally {
-      await watched.close();
-    }
-    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
-  });
-}
