@@ -26,7 +26,9 @@ const lines = new Map(
     .filter(isOfReader)
     .flatMap(({ page, code }) => code.split('\n').map((line): [string, string] => [line.trim(), page])),
 );
-const commands = [...lines].filter(([line]) => !COMMANDS_NOT_RUN.some(([pattern]) => pattern.test(line)));
+const runnable = [...lines].filter(([line]) => !COMMANDS_NOT_RUN.some(([pattern]) => pattern.test(line)));
+/** Each once, whatever its comment. */
+const commands = [...new Map(runnable.map(([line, page]) => [line.replace(/ +#.*/, ''), page]))];
 const FIRST_PAGES = ['README.md', 'docs/getting-started.md'];
 
 /** An empty project with one suite, after `npm i` and `init`. */
@@ -101,7 +103,7 @@ test('commands › run in a project after `init`', async ({ newConsumer }) => {
   runs.sort(([a], [b]) => Number(b.includes('--shard')) - Number(a.includes('--shard')));
   for (const [line, page] of [...runs, ...commands.filter((each) => !runs.includes(each))]) {
     const PATH = `${join(consumer.directory, 'node_modules/.bin')}:${process.env.PATH}`;
-    const asks = /poolwright init\b(?!.*--yes)/.test(line) ? line.replace(/ *#.*/, ' --yes') : line;
+    const asks = /poolwright init\b(?!.*--yes)/.test(line) ? `${line} --yes` : line;
     const { code, output } = await runProgram(consumer, 'sh', ['-c', asks], { npm_config_offline: 'true', PATH });
     expect(code, `${page}: ${line}\n${output}`).toBe(0);
     if (!runs.some(([run]) => run === line)) continue;

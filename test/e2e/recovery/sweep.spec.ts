@@ -58,27 +58,21 @@ async function expectAliveInContainer(consumer: Consumer, service: TestService, 
   expect(ledgers(consumer)).toEqual([ledger]);
 }
 
-for (const next of ['run', 'sweep'] as const) {
-  test(`the next ${next} removes the socket's directory when runner and broker were killed`, async ({
-    newConsumer,
-    service,
-  }) => {
-    const TMPDIR = mkdtempSync(join(tmpdir(), 'pw-'));
-    const directories = () => readdirSync(TMPDIR).filter((name) => /^poolwright-\w{6}$/.test(name));
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': STAYS });
-    await deadRun(consumer, service, { TMPDIR });
-    expect(directories()).toHaveLength(1);
-    if (next === 'run') {
-      await consumer.write({ 'tests/a.spec.ts': suite(SHORT) });
-      await runPlaywright(consumer, [], { ...service.env, TMPDIR });
-    } else await poolwright(['sweep'], { TMPDIR }, consumer.directory);
-    expect(directories()).toEqual([]);
-    rmSync(TMPDIR, { recursive: true });
-  });
+/** The temporary directory of a machine: runs have the directories of their sockets there. */
+function aTemporaryDirectory() {
+  const TMPDIR = mkdtempSync(join(tmpdir(), 'pw-'));
+  return {
+    TMPDIR,
+    ofSockets: () => readdirSync(TMPDIR).filter((name) => /^poolwright-\w{6}$/.test(name)),
+    remove: () => rmSync(TMPDIR, { recursive: true }),
+  };
 }
 
-test('sweep › ends the sessions, leases and pools that a dead run left', async ({ newConsumer, service }) => {
+test('sweep › ends the sessions, leases and pools that a dead run left, and removes its directory', async ({
+  newConsumer,
+  service,
+}) => {
+  const { TMPDIR, ofSockets, remove } = aTemporaryDirectory();
   await service.client.createPool({ name: 'e2e', size: 1 });
   const consumer = await newConsumer();
   const projects = ['{}', `{ pool: 'e2e' }`, '{ pool: { create: { size: 1 } } }'];
@@ -89,7 +83,8 @@ test('sweep › ends the sessions, leases and pools that a dead run left', async
     ),
     'tests/a.spec.ts': STAYS,
   });
-  await deadRun(consumer, service, {}, projects.length);
+  await deadRun(consumer, service, { TMPDIR }, projects.length);
+  expect(ofSockets()).toHaveLength(1);
   const left = await service.running();
   expect(left).toHaveLength(3);
   for (const sessionId of left) {
@@ -100,7 +95,9 @@ test('sweep › ends the sessions, leases and pools that a dead run left', async
   }
   const foreign = await service.client.createSession({ note: 'somebody else poolwright run=1' });
 
-  const swept = await poolwright(['sweep', '--json'], service.env, consumer.directory);
+  const swept = await poolwright(['sweep', '--json'], { ...service.env, TMPDIR }, consumer.directory);
+  expect(ofSockets()).toEqual([]);
+  remove();
   expect(swept, swept.stderr).toMatchObject({ code: 0, stderr: '' });
   const result = JSON.parse(swept.stdout);
   expect(result).toMatchObject({ alive: [], setAside: [], failures: [] });
@@ -137,12 +134,17 @@ test('the next run › sweeps at its start, keeps live runs, and sets aside inva
     'tests/stays.spec.ts': STAYS,
     'tests/short.spec.ts': suite(SHORT),
   });
+  const { TMPDIR, ofSockets, remove } = aTemporaryDirectory();
+  const env = { ...service.env, TMPDIR };
   const args = ['stays', '--output=alive'];
-  const alive = startPlaywright(consumer, args, service.env);
+  const alive = startPlaywright(consumer, args, env);
   await alive.printed(/WORKER \d+/);
   const kept = await service.running();
   expect(kept).toHaveLength(1);
-  await deadRun(consumer, service);
+  const ofAlive = ofSockets();
+  expect(ofAlive).toHaveLength(1);
+  await deadRun(consumer, service, { TMPDIR });
+  expect(ofSockets()).toHaveLength(2);
   expect(await service.running()).toHaveLength(2);
   const foreign = await service.client.createSession({ note: 'mine' });
   const entry = { request: 'x-1', poolId: null, leaseId: null, sessionId: foreign.sessionId };
@@ -153,13 +155,14 @@ test('the next run › sweeps at its start, keeps live runs, and sets aside inva
   });
   const survive = [...kept, foreign.sessionId].sort();
 
-  const next = await runPlaywright(consumer, ['short'], service.env);
+  const next = await runPlaywright(consumer, ['short'], env);
   expect(next.code, next.output).toBe(0);
+  expect(ofSockets()).toEqual(ofAlive);
   expect(next.output).toMatch(/stopped 1 browsers? that a dead run left \(local-\w+\)/);
   for (const name of ['a', 'b'])
     expect(next.output).toMatch(new RegExp(`warning: .*${name}\\.ledger\\.json\\.bad is not a ledger of this version`));
   expect((await service.running()).sort()).toEqual(survive);
-  const swept = await poolwright(['sweep'], service.env, consumer.directory);
+  const swept = await poolwright(['sweep'], env, consumer.directory);
   expect(swept.stdout).toMatch(new RegExp(`left ${kept[0]}: run local-\\w+ may be alive`));
   expect(swept.stdout + swept.stderr).not.toContain('ledger.json');
   expect((await service.running()).sort()).toEqual(survive);
@@ -167,6 +170,7 @@ test('the next run › sweeps at its start, keeps live runs, and sets aside inva
   await alive.exit;
   expect(await service.running()).toEqual([foreign.sessionId]);
   expect(ledgers(consumer).sort()).toEqual(['a.ledger.json.bad', 'b.ledger.json.bad']);
+  remove();
 });
 
 test('a retried CI run › sweeps its earlier attempt, and another run only by name', async ({

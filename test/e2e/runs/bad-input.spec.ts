@@ -99,31 +99,29 @@ test('bad input › invalid options are rejected when the config is loaded', { t
 });
 
 /** Mistakes outside the config: one run each. More cases are in test/unit/options. */
-const mistakes: { name: string; options?: string; env?: Record<string, string>; says: string[] }[] = [
+const mistakes: { name: string; options?: string; env?: Record<string, string>; says: string[]; code: string }[] = [
   {
     name: 'no key in CI',
     env: { CI: '1', POOLWRIGHT_API_KEY: '' },
     says: ['POOLWRIGHT_API_KEY is not set', "service: 'emulator'"],
+    code: 'ENVIRONMENT_MISSING',
   },
   {
     name: 'an unknown pool',
     options: `{ pool: 'pool_nowhere' }`,
     says: ['`pool`', 'pool_nowhere', '404', '(e2e)'],
-  },
-  {
-    name: 'a service that cannot be reached',
-    env: { POOLWRIGHT_BASE_URL: 'http://127.0.0.1:9' },
-    says: ['POOLWRIGHT_BASE_URL', '127.0.0.1:9'],
+    code: 'POOL_NOT_FOUND',
   },
   {
     name: 'no Chromium for the emulator',
     options: `{ service: 'emulator' }`,
     env: { POOLWRIGHT_CHROMIUM: '/nowhere/chromium' },
     says: ['POOLWRIGHT_CHROMIUM', '/nowhere/chromium', 'npx playwright install chromium'],
+    code: 'EMULATOR_NO_CHROMIUM',
   },
 ];
 
-for (const { name, options, env, says } of mistakes) {
+for (const { name, options, env, says, code } of mistakes) {
   test(`bad input › ${name} is one clear error`, async ({ runSuite, service }) => {
     await service.client.createPool({ name: 'e2e', size: 1 });
     const run = await runSuite({ options, tests: SUITE, env, code: 1 });
@@ -132,6 +130,8 @@ for (const { name, options, env, says } of mistakes) {
     expect(run.output).not.toMatch(STACK);
     expect(run.output).not.toMatch(/_class|^\s*code: /m);
     expect(run.output).not.toContain('RAN');
+    const message = expect.stringContaining(says[1] ?? '');
+    expect((await run.record()).failures).toEqual([{ code, message, next: expect.any(String) }]);
     expect(await service.allSessions()).toBeLessThanOrEqual(1); // the pool's warm one
   });
 }
@@ -139,6 +139,10 @@ for (const { name, options, env, says } of mistakes) {
 test('bad input › a service that cannot be reached is named once, with its code', async ({ runSuite }) => {
   const env = { POOLWRIGHT_BASE_URL: 'http://127.0.0.1:9' };
   const run = await runSuite({ tests: SUITE, args: ['--reporter=list,poolwright/reporter'], env, code: 1 });
+  for (const text of ['POOLWRIGHT_BASE_URL', '127.0.0.1:9']) expect(run.output).toContain(text);
+  expect(run.output).not.toMatch(STACK);
+  expect(run.output).not.toMatch(/_class|^\s*code: /m);
+  expect(run.output).not.toContain('RAN');
   expect(run.output.match(/got no response/g)).toHaveLength(1);
   expect(run.output).toContain('ServiceError [SERVICE_UNREACHABLE]: ');
   const { leaseFailures } = await run.record();

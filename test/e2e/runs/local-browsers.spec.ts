@@ -65,18 +65,14 @@ test('browsers that the code starts › are named once by the run, with their pl
 
 test('a run without hosted projects › names its local browsers', async ({ runSuite, service }) => {
   const tests = `test('needs no page', () => {});`;
-  const only = await runSuite({ config: "projects: [{ name: 'fox', use: { browserName: 'firefox' } }],", tests });
-  expect(only.output.match(/^poolwright: .*/gm)).toEqual(['poolwright: on local browsers: fox']);
-  const unnamed = await runSuite({ config: "use: { browserName: 'webkit' },", tests });
-  expect(unnamed.output.match(/^poolwright: .*/gm)).toEqual(['poolwright: on local browsers: webkit']);
+  const config = "use: { browserName: 'webkit' }, projects: [{ name: 'fox', use: { browserName: 'firefox' } }, {}],";
+  const { output } = await runSuite({ config, tests });
+  expect(output.match(/^poolwright: .*/gm)).toEqual(['poolwright: on local browsers: fox, webkit']);
   expect(await service.allSessions()).toBe(0);
 });
 
-test('--project and --browser › select local browsers, which the run names', async ({ runSuite, service }) => {
-  const projects = "projects: [{ name: 'chrome' }, { name: 'fox', use: { browserName: 'firefox' } }],";
-  const tests = `test('needs no page', () => {});`;
-  const named = await runSuite({ config: projects, tests, args: ['--project=fox'] });
-  expect(named.output.match(/^poolwright: .*/gm)).toEqual(['poolwright: on local browsers: fox']);
+// projects.spec.ts selects a local project.
+test('--browser › selects a local browser, which the run names', async ({ runSuite, service }) => {
   const flag = await runSuite({
     tests: `test('a page', async ({ page }) => { await page.goto('about:blank'); });`,
     args: ['--browser=firefox'],

@@ -114,21 +114,17 @@ test('its headers are sent with every connection, and a browser is replaced befo
   }
 });
 
+/** More of them: test/unit/providers/module/load-provider.spec.ts. */
 const WRONG = {
-  absent: { file: './none.ts', says: 'does not exist' },
   half: { text: 'export default { acquire() {} };', says: 'the provider of browsers.ts lacks the function `release`' },
   refused: {
     text: `export default { acquire() {}, release() {}, list() { throw { code: 'UNAUTHORIZED', message: 'no' } } };`,
     says: 'browsers.ts: ',
   },
 };
-for (const [name, { text = '', file = './browsers.ts', says }] of Object.entries({ ...WRONG } as Record<
-  string,
-  { text?: string; file?: string; says: string }
->)) {
+for (const [name, { text, says }] of Object.entries(WRONG)) {
   test(`one clear error before any test: ${name}`, async ({ runSuite }) => {
-    const options = `{ provider: '${file}' }`;
-    const { output } = await runSuite({ tests: THREE, options, files: { 'browsers.ts': text }, code: 1 });
+    const { output } = await runSuite({ tests: THREE, options: OPTION, files: { 'browsers.ts': text }, code: 1 });
     expect(output).toContain(says);
     expect(output).not.toContain('passed');
     expect(output).not.toMatch(/✓|✘/);

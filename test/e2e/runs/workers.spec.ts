@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { limitsFile, rememberLimits } from '../../../src/broker/ledger/known-limits.ts';
@@ -8,7 +7,7 @@ import { runCommand } from '../../support/e2e/run-command.ts';
 import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suiteFiles } from '../../support/e2e/suite-run.ts';
 
-/** How many workers a run has when the user does not choose. */
+/** How many workers a run has when the user does not choose. All choices: test/unit/runners/playwright-test/config. */
 
 test.use({ browsers: 'stub' });
 
@@ -51,40 +50,25 @@ test.describe('with a plan of three browsers', () => {
     expect(second.code, second.output).toBe(0);
     expect(second.output).toContain('poolwright: 3 workers: the plan allows 3 browsers at once\n');
     expect(second.output).toContain('Running 3 tests using 3 workers');
-
-    await writeFile(limitsIn(consumer, service.emulator), '{"concurrentBrowsers":');
-    await consumer.write(suiteFiles({ tests: { a: SHOWS, b: SHOWS, c: SHOWS } }));
-    const damaged = await runPlaywright(consumer, [], service.env);
-    expect(damaged.code, damaged.output).toBe(0);
-    expect(damaged.output).toContain('is not known here yet');
   });
 });
 
 test.describe('with a plan of six browsers', () => {
   test.use({ serviceOptions: { concurrentBrowsers: 6 } });
 
-  test('workers › follow what doctor found, divided by the shards; flag, config and variable come first', async ({
+  test('workers › follow what doctor found, divided by the shards; the option comes before the config', async ({
     newConsumer,
     service,
   }) => {
     const consumer = await newConsumer();
-    await consumer.write(suiteFiles({ tests: SHOWS }));
+    await consumer.write(suiteFiles({ tests: SHOWS, config: 'workers: 5,', options: `{ workers: 'auto' }` }));
     const cli = join(consumer.directory, 'node_modules/poolwright/dist/cli.js');
     const doctor = await runCommand(consumer, [cli, 'doctor', '--no-session'], service.env);
     expect(doctor.code, doctor.output).toBe(0);
-    const shown = async (args: string[], env: Record<string, string> = {}) => {
-      const { code, output } = await runPlaywright(consumer, args, { ...service.env, ...env });
-      expect(code, output).toBe(0);
-      const [, said] = /^poolwright: (\d+ workers?\b.*)$/m.exec(output) ?? [];
-      return [Number(/WORKERS (\d+)/.exec(output)?.[1]), said];
-    };
-    expect(await shown(['--shard=1/2'])).toEqual([3, '3 workers: the plan allows 6 browsers at once, for 2 shards']);
-    expect(await shown(['--workers=2'])).toEqual([2, undefined]);
-    expect(await shown([], { POOLWRIGHT_WORKERS: '4' })).toEqual([4, undefined]);
-    await consumer.write(suiteFiles({ tests: SHOWS, config: 'workers: 5,' }));
-    expect(await shown([])).toEqual([5, undefined]);
-    await consumer.write(suiteFiles({ tests: SHOWS, config: 'workers: 5,', options: `{ workers: 'auto' }` }));
-    expect(await shown([])).toEqual([6, '6 workers: the plan allows 6 browsers at once']);
+    const { code, output } = await runPlaywright(consumer, ['--shard=1/2'], service.env);
+    expect(code, output).toBe(0);
+    expect(output).toContain('poolwright: 3 workers: the plan allows 6 browsers at once, for 2 shards\n');
+    expect(output).toContain('WORKERS 3\n');
   });
 });
 
@@ -103,14 +87,18 @@ test('runs', async ({}, { project, repeatEachIndex, config }) => {
   await expect.poll(() => readdirSync(process.env.HERE).length, { timeout: 25_000 }).toBeGreaterThanOrEqual(3);
 });`;
 
-  for (const { args, chosen, said } of [
-    { args: [], chosen: 8, said: '8 workers: the plan allows 8 browsers at once\n' },
-    { args: ['--shard=1/2'], chosen: 4, said: '4 workers: the plan allows 8 browsers at once, for 2 shards\n' },
+  for (const { args, chosen, said, tag } of [
+    { args: [], chosen: 8, said: '8 workers: the plan allows 8 browsers at once\n', tag: '@slow' },
+    {
+      args: ['--shard=1/2'],
+      chosen: 4,
+      said: '4 workers: the plan allows 8 browsers at once, for 2 shards\n',
+      tag: [],
+    },
   ]) {
-    test(`workers › of local projects in a mixed config are Playwright’s own number: ${chosen} for hosted ones`, async ({
-      newConsumer,
-      service,
-    }) => {
+    test(`workers › of local projects in a mixed config are Playwright’s own number: ${chosen} for hosted ones`, {
+      tag,
+    }, async ({ newConsumer, service }) => {
       const consumer = await newConsumer();
       // The first shard has all tests of the first project, and half of those of the second.
       const config = `projects: [
