@@ -5,13 +5,17 @@ import type { Consumer } from '../support/e2e/consumer.ts';
 import { copyDirectory, copyExample, importedBy, readExample, runTestScript } from '../support/e2e/examples.ts';
 import { BROWSERS, test as base, expect } from '../support/e2e/fixtures.ts';
 import { leftProcesses } from '../support/e2e/process-tree.ts';
+import { runPlaywright } from '../support/e2e/run-playwright.ts';
 import { recordOf } from '../support/e2e/runner-records.ts';
 import { startService } from '../support/e2e/service.ts';
 import { freePort } from '../support/free-port.ts';
 import { localChromium } from '../support/local-chromium.ts';
-import { fullLength } from '../support/property-runs.ts';
 
-/** Runs each of examples/ in a separate directory, with the packed files, by the script that its README starts. */
+/**
+ * Runs each of examples/ in a separate directory, with the packed files, by the script that its README starts. Those
+ * that are programs run each time. The suites that differ from other end-to-end tests only in their pages are `@slow`:
+ * each time, their types are checked, and here their config and their tests are loaded.
+ */
 
 const root = resolve(import.meta.dirname, '../..');
 /** Examples that other specs run, and the site that some of them use. */
@@ -30,6 +34,17 @@ const NAMES = [
   'session-fixture',
   'sharded-pool',
 ];
+
+/** The suites that are not programs, with their number of tests. */
+const SUITES = {
+  basic: 32,
+  budget: 3,
+  'countries-and-types': 6,
+  'dev-server': 1,
+  extension: 2,
+  'profile-login': 3,
+  'session-fixture': 3,
+};
 
 interface Fixtures {
   /** Creates a user's copy of an example; after the test, no process started there may be left. */
@@ -92,17 +107,24 @@ test('every example › has a script, all its imports, and the versions tested h
   }
 });
 
-test('basic › uses a pool made for the run, and sessions, on the embedded emulator', { tag: '@long' }, async ({
+for (const [name, tests] of Object.entries(SUITES)) {
+  test(`${name} › is a suite that loads`, async ({ example, port }) => {
+    const consumer = await example(name);
+    const { code, output } = await runPlaywright(consumer, ['--list'], { ...port, EXTENSION_ID: 'ext_uploaded' });
+    expect(code, output).toBe(0);
+    expect(output).toContain(`Total: ${tests} test`);
+  });
+}
+
+test('basic › uses a pool made for the run, and sessions, on the embedded emulator @slow', async ({
   example,
   port,
 }) => {
   const consumer = await example('basic');
   await copyDirectory('site', join(consumer.directory, '../site'));
   // On the lightest Chromium, whatever the type; `npm run demo` uses each type's own.
-  const run = await runTestScript(consumer, { ...port, POOLWRIGHT_CHROMIUM: await localChromium() }, [
-    // Each test on one of the two projects, or on both.
-    ...fullLength(['--workers=2'], ['--workers=1', '--grep=^pool .*(order|list)[.]spec|^session .*shop[.]spec']),
-  ]);
+  const env = { ...port, POOLWRIGHT_CHROMIUM: await localChromium() };
+  const run = await runTestScript(consumer, env, ['--workers=2']);
   expect(run.code, run.output).toBe(0);
   const record = await recordOf(consumer);
   expect(record).toMatchObject({ runner: 'playwright', service: 'emulator' });
@@ -111,7 +133,7 @@ test('basic › uses a pool made for the run, and sessions, on the embedded emul
   );
 });
 
-test('session-fixture › tests know their session', async ({ example, service, port }) => {
+test('session-fixture › tests know their session @slow', async ({ example, service, port }) => {
   const consumer = await example('session-fixture');
   const run = await runTestScript(consumer, { ...service.env, ...port }, ['--workers=1']);
   expect(run.code, run.output).toBe(0);
@@ -121,17 +143,19 @@ test('session-fixture › tests know their session', async ({ example, service, 
 test.describe(() => {
   test.use({ browsers: 'shell' });
 
-  test('countries-and-types › has a browser for each pair', { tag: '@long' }, async ({ example, service, port }) => {
+  test('countries-and-types › has a browser for each pair @slow', async ({ example, service, port }) => {
     const consumer = await example('countries-and-types');
-    const all = ['hosted', 'hosted_privacy', 'hosted_stealth'].flatMap((type) => [`DE ${type}`, `US ${type}`]);
-    const pairs = fullLength(all, ['DE hosted', 'US hosted_stealth']);
-    const projects = pairs.map((pair) => `--project=${pair}`);
-    const run = await runTestScript(consumer, { ...service.env, ...port }, ['--workers=2', ...projects]);
+    const pairs = ['hosted', 'hosted_privacy', 'hosted_stealth'].flatMap((type) => [`DE ${type}`, `US ${type}`]);
+    const run = await runTestScript(consumer, { ...service.env, ...port }, ['--workers=2']);
     expect(run.code, run.output).toBe(0);
     expect(used(await recordOf(consumer))).toEqual(pairs.map((pair) => `${pair.split(' ')[1]} by ${pair}: 1`).sort());
   });
 
-  test('profile-login › one project logs in, and the other one finds the login', async ({ example, service, port }) => {
+  test('profile-login › one project logs in, and the other one finds the login @slow', async ({
+    example,
+    service,
+    port,
+  }) => {
     const consumer = await example('profile-login');
     const run = await runTestScript(consumer, { ...service.env, ...port }, ['--workers=1']);
     expect(run.code, run.output).toBe(0);
@@ -140,7 +164,7 @@ test.describe(() => {
   });
 });
 
-test('extension › is zipped, uploaded, tested, deleted', async ({ example, service }) => {
+test('extension › is zipped, uploaded, tested, deleted @slow', async ({ example, service }) => {
   const consumer = await example('extension');
   const run = await runTestScript(consumer, service.env, ['--workers=1']);
   expect(run.code, run.output).toBe(0);
@@ -148,7 +172,7 @@ test('extension › is zipped, uploaded, tested, deleted', async ({ example, ser
   expect(await service.client.listExtensions()).toEqual([]);
 });
 
-test("dev-server › an edit shows in a remote browser's page", async ({ example, service, port }) => {
+test("dev-server › an edit shows in a remote browser's page @slow", async ({ example, service, port }) => {
   const consumer = await example('dev-server');
   const before = await consumer.read('src/greeting.js');
   const run = await runTestScript(consumer, { ...service.env, ...port });
@@ -169,7 +193,7 @@ test('sharded-pool › runs two shards on one pool, and makes one report', async
   expect(await service.client.listPools()).toEqual([]);
 });
 
-test('budget › fails where it is exceeded, and says by how much', async ({ example, service, port }) => {
+test('budget › fails where it is exceeded, and says by how much @slow', async ({ example, service, port }) => {
   const consumer = await example('budget');
   const over = await runTestScript(consumer, { ...service.env, ...port });
   expect(over.code, over.output).toBe(1);
@@ -187,7 +211,7 @@ test('budget › passes within it @slow', async ({ example, service, port }) => 
   expect(sessions.flatMap(({ tests }) => tests).length).toBe(3);
 });
 
-test('puppeteer-vitest › opens pages under Vitest', async ({ example, service }) => {
+test('puppeteer-vitest › opens pages under Vitest @slow', async ({ example, service }) => {
   const consumer = await example('puppeteer-vitest');
   const run = await runTestScript(consumer, service.env);
   expect(run.code, run.output).toBe(0);
