@@ -58,7 +58,7 @@ function listens(host: string, port: number): Promise<boolean> {
   });
 }
 
-test('opens the page without a token in the process list, through a file that nobody else may read', async ({
+test('opens the page on loopback only, without a token in the process list, through a file that is private', async ({
   newConsumer,
   temporary,
   page,
@@ -86,6 +86,15 @@ test('opens the page without a token in the process list, through a file that no
   const tokens = [opened, printed].map((address) => address.replace(/.*\/open\//, ''));
   expect(new Set(tokens).size).toBe(2);
 
+  const port = Number(new URL(printed).port);
+  expect(await listens('127.0.0.1', port)).toBe(true);
+  const others = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ internal, address }) => !internal && !address.startsWith('fe80'));
+  for (const { address } of [...others, { address: '127.0.0.2' }, { address: '::1' }]) {
+    expect(await listens(address, port), address).toBe(false);
+  }
+
   const list = await processList();
   expect(list).toContain(file);
   for (const token of tokens) {
@@ -105,48 +114,33 @@ test('opens the page without a token in the process list, through a file that no
   await expect(stat(file)).rejects.toThrow('ENOENT');
 });
 
-test('listens on loopback only', async ({ newConsumer, temporary }) => {
-  const consumer = await newConsumer();
-  const watch = startCommand(consumer, ['node_modules/poolwright/dist/cli.js', 'watch', '--json'], {
-    TMPDIR: temporary,
-  });
-  await watch.printed(ADDRESS);
-  const { url } = JSON.parse(/^\{.*\}$/m.exec(watch.output())?.[0] ?? '');
-  const port = Number(new URL(url).port);
-  expect(await listens('127.0.0.1', port)).toBe(true);
-  const others = Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .filter(({ internal, address }) => !internal && !address.startsWith('fe80'));
-  for (const { address } of [...others, { address: '127.0.0.2' }, { address: '::1' }]) {
-    expect(await listens(address, port), address).toBe(false);
-  }
-  process.kill(watch.child.pid ?? 0, 'SIGINT');
-  await watch.exit;
-});
+test.describe('where no page matters', () => {
+  test.use({ browsers: 'stub' });
 
-test("other users can neither read a run's files nor connect to it", async ({ newConsumer, service, temporary }) => {
-  requires('root'); // to become another user
-  const consumer = await newConsumer();
-  await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/stays.spec.ts': STAYS });
-  const run = startPlaywright(consumer, [], { ...service.env, TMPDIR: temporary });
-  await run.printed(/WORKER \d+/);
-  const [announced, socket] = await announcedIn(temporary);
-  await chmod(temporary, 0o755);
-  const script = `
+  test("other users can neither read a run's files nor connect to it", async ({ newConsumer, service, temporary }) => {
+    requires('root'); // to become another user
+    const consumer = await newConsumer();
+    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/stays.spec.ts': STAYS });
+    const run = startPlaywright(consumer, [], { ...service.env, TMPDIR: temporary });
+    await run.printed(/WORKER \d+/);
+    const [announced, socket] = await announcedIn(temporary);
+    await chmod(temporary, 0o755);
+    const script = `
     const { readFileSync } = require('node:fs');
     const [, announced, socket] = process.argv;
     try { readFileSync(announced); console.log('read'); } catch ({ code }) { console.log(code); }
     require('node:net').connect(socket)
       .on('connect', function () { console.log('connected'); this.destroy(); }).on('error', ({ code }) => console.log(code));`;
-  const as = async (user: number) => {
-    const options = { uid: user, gid: user, cwd: '/', timeout: 60_000 };
-    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script, announced, socket], options);
-    return stdout.trim().split('\n');
-  };
-  expect(await as(65_534)).toEqual(['EACCES', 'EACCES']);
-  expect(await as(0)).toEqual(['read', 'connected']);
-  process.kill(-(run.child.pid ?? 0), 'SIGINT');
-  await run.exit;
+    const as = async (user: number) => {
+      const options = { uid: user, gid: user, cwd: '/', timeout: 60_000 };
+      const { stdout } = await promisify(execFile)(process.execPath, ['-e', script, announced, socket], options);
+      return stdout.trim().split('\n');
+    };
+    expect(await as(65_534)).toEqual(['EACCES', 'EACCES']);
+    expect(await as(0)).toEqual(['read', 'connected']);
+    process.kill(-(run.child.pid ?? 0), 'SIGINT');
+    await run.exit;
+  });
 });
 
 test('gives secrets neither to the page nor to logs', async ({ newConsumer, service, temporary, page }) => {

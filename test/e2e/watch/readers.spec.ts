@@ -29,9 +29,10 @@ for (const kind of ['shell', 'full'] as const) {
     ],
   });
 
-  test(`${kind}: everything is within reach of the keyboard, announced, and there after the end of the run`, async ({
-    page,
-  }) => {
+  const tag = kind === 'full' ? ['@slow'] : [];
+  test(`${kind}: everything is within reach of the keyboard, announced, and there after the end of the run`, {
+    tag,
+  }, async ({ page }) => {
     const jpeg = await scene(page, 1);
     const runs = new ScriptedRuns();
     const server = await startWatchServer(runs);

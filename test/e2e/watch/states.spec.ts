@@ -5,7 +5,7 @@ import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { fullLength } from '../../support/property-runs.ts';
 import { scene } from '../../support/watch/scenes.ts';
 import { ScriptedRun, ScriptedRuns } from '../../support/watch/scripted-runs.ts';
-import { addRun, STATES, showPictures } from './states.ts';
+import { addRun, STATES, type State, showPictures } from './states.ts';
 
 /**
  * The page of `poolwright watch` in every state, light and dark, on desktops and phones: accessible, and without
@@ -20,6 +20,15 @@ const ALL_VARIANTS: readonly (readonly [width: number, colorScheme: 'dark' | 'li
 ];
 /** The colours are the same at each width. */
 const VARIANTS = fullLength(ALL_VARIANTS, ALL_VARIANTS.slice(0, 2));
+/** One page has a run in each state. With many slots, two states have everything that the others have. */
+const PAGES: readonly { states: readonly State[]; count: number }[] = fullLength(
+  STATES.flatMap((state) => [1, 20].map((count) => ({ states: [state], count }))),
+  [
+    { states: STATES, count: 1 },
+    { states: ['on hold'], count: 20 },
+    { states: ['finished'], count: 20 },
+  ],
+);
 
 interface Fixtures {
   runs: ScriptedRuns;
@@ -58,39 +67,46 @@ test('empty', async ({ server, page }) => {
   await look(page, 'page');
 });
 
-for (const state of STATES) {
-  for (const count of [1, 20]) {
-    test(`${state}, ${count} slots`, { tag: '@long' }, async ({ server, page, runs, pictures }) => {
-      expect(server.port).toBeGreaterThan(0);
-      const picture = (number: number) => pictures[number % pictures.length] as Buffer;
-      // All tiles are in view.
-      await page.setViewportSize({ width: 1280, height: 4_000 });
-      // Of the same suite, and over.
-      runs.add(new ScriptedRun({ slots: [], endedAt: Date.now() }));
+for (const { states, count } of PAGES) {
+  test(`${states.join(' and ')}, ${count} slots`, { tag: '@long' }, async ({ server, page, runs, pictures }) => {
+    expect(server.port).toBeGreaterThan(0);
+    const picture = (number: number) => pictures[number % pictures.length] as Buffer;
+    // All tiles are in view.
+    await page.setViewportSize({ width: 1280, height: 6_000 });
+    // Of the same suite, and over.
+    runs.add(new ScriptedRun({ slots: [], endedAt: Date.now() }));
+    const shown = [];
+    for (const state of states) {
       const run = await addRun(runs, state, count, picture);
-      await expect(page.getByRole('heading', { name: run.view.name })).toHaveCount(2);
+      shown.push({ state, run });
+      await expect(page.getByRole('heading', { name: run.view.name })).toHaveCount(shown.length + 1);
       const demanded = () => Object.keys(run.demands.at(-1) ?? {}).length;
       await expect.poll(demanded).toBe(run.view.slots.length);
       await showPictures(runs, run, picture);
-      const failed = page.locator('.failed-tests .state').first();
+      // The newest run is the first one.
+      const failed = page.locator('.run').first().locator('.failed-tests .state').first();
       if (state === 'failed' || state === 'finished') await expect(failed).toHaveCSS('color', 'rgb(178, 60, 0)');
-      await look(page, 'page');
+    }
+    await look(page, 'page');
+    for (const [n, { state, run }] of shown.toReversed().entries()) {
       const isLive = state !== 'finished' && state !== 'failed';
       const name = isLive ? 'Enlarge slot 0' : /^Enlarge the last picture/;
-      await page.getByRole('button', { name }).first().click();
+      await page.locator('.run').nth(n).getByRole('button', { name }).first().click();
       await expect(page.getByRole('dialog')).toBeVisible();
       if (isLive) {
         await expect.poll(() => run.demands.at(-1)).toEqual({ 0: 'large' });
         await showPictures(runs, run, picture);
       }
       // It covers the page, however many slots that has.
-      if (fullLength(true, count === 1)) await look(page, 'enlarged');
-    });
-  }
+      if (fullLength(true, count === 1)) await look(page, `${state}-enlarged`);
+      await page.keyboard.press('Escape');
+      await expect(page.getByRole('dialog')).toBeHidden();
+    }
+  });
 }
 
 /** Checks what is on the page in its variants, and takes a screenshot of each. */
-async function look(page: Page, name: 'enlarged' | 'page'): Promise<void> {
+async function look(page: Page, name: string): Promise<void> {
   for (const [width, colorScheme] of VARIANTS) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: width < 600 ? 780 : 900 });
