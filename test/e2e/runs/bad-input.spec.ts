@@ -110,7 +110,7 @@ const mistakes: { name: string; options?: string; env?: Record<string, string>; 
     name: 'an unknown pool',
     options: `{ pool: 'pool_nowhere' }`,
     says: ['`pool`', 'pool_nowhere', '404', '(e2e)'],
-    code: 'POOL_NOT_FOUND',
+    code: 'OPTIONS_INVALID',
   },
   {
     name: 'no Chromium for the emulator',
