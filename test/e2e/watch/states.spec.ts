@@ -69,6 +69,7 @@ test('empty', async ({ server, page }) => {
 
 for (const { states, count } of PAGES) {
   test(`${states.join(' and ')}, ${count} slots`, { tag: '@long' }, async ({ server, page, runs, pictures }) => {
+    test.setTimeout(150_000 * (1 + states.length));
     expect(server.port).toBeGreaterThan(0);
     const picture = (number: number) => pictures[number % pictures.length] as Buffer;
     // All tiles are in view.
