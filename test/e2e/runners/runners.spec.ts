@@ -47,7 +47,7 @@ for (const kit of kits) {
           while (!existsSync('go-on')) await new Promise((resolve) => setTimeout(resolve, 50));`,
       };
       const goesOn = { name: 'goes on', body: GOES };
-      const later = losesBroker ? { d: [waits], e: [goesOn] } : {};
+      const later: Record<string, RunnerTest[]> = losesBroker ? { d: [waits], e: [goesOn] } : {};
       await consumer.write(files({ a: tests, b: tests, c: [lost, goesOn], ...later }));
       const run = startCommand(consumer, kit.args, { ...service.env, SITE_URL: site.url });
       await run.printed(/LOSES \S+/);
