@@ -21,12 +21,12 @@ export const targetList = v.looseObject({
 
 /** How long opening a context or a page may take before the browser counts as broken, in ms. */
 const OPENED_MS = 10_000;
-/** How long it may take from when the client no longer waits for it, in ms. */
+/** How long it may have taken when the client closes the context that it waits in, in ms. */
 const OPENED_LATE_MS = 3_000;
-/** Time limit for closing one leftover, in ms: Chromium never responds for some workers of a disposed context. */
-const CLOSED_MS = 1_000;
-/** How often leftovers are looked for and closed. */
-const SWEEPS = 4;
+/** Time limit for the response to one close, in ms: Chromium never sends it for some workers of a disposed context. */
+const CLOSE_RESPONSE_MS = 1_000;
+/** How long no leftover may end before the browser counts as broken, in ms. A page ends after the response. */
+const CLOSED_MS = 5_000;
 /** The delay before the next look, in ms: workers end some time after their context. */
 const LOOK_MS = 50;
 /** A test has closed the context meanwhile. The browser is not the cause. */
@@ -196,23 +196,25 @@ export class BrowserHealth {
   /**
    * Closes what the browser has and did not have when the client connected. For a clean browser, this takes one round
    * trip. Returns why the browser must not be used again; null if nothing is left.
+   * @param limit how long opening a context or page may take, in ms
    * @throws PoolwrightError when the connection is closed
    */
-  async clean(): Promise<string | null> {
+  async clean(limit = OPENED_MS): Promise<string | null> {
     for (const guid of this.#downloads) void this.#try('Browser.cancelDownload', { guid });
-    for (let sweep = 1; ; sweep += 1) {
+    let [fewest, since] = [Number.POSITIVE_INFINITY, monotonicNow()];
+    for (;;) {
       // In one flight.
       const closing = [...this.#own].map((id) => this.#dispose(id));
       const [contents] = await Promise.all([this.#contents(), ...closing]);
       const left = this.#leftovers(contents);
-      if (left.contexts.length + left.targets.length === 0) break;
-      if (sweep === SWEEPS) return describeLeft(left);
+      const count = left.contexts.length + left.targets.length;
+      if (count === 0) break;
+      if (count < fewest) [fewest, since] = [count, monotonicNow()];
+      else if (monotonicNow() - since >= CLOSED_MS) return describeLeft(left);
       await this.#close(left);
     }
-    for (const since = monotonicNow(); this.#pending().length > 0; await delay(LOOK_MS)) {
-      if (monotonicNow() - since >= OPENED_LATE_MS) return this.fault(0);
-    }
-    return this.fault();
+    while (this.#pending().length > 0 && this.fault(limit) === null) await delay(LOOK_MS);
+    return this.fault(limit);
   }
 
   #pending(): Opening[] {
@@ -262,7 +264,7 @@ export class BrowserHealth {
       () => true,
       () => false,
     );
-    return done === undefined ? false : await within(done, CLOSED_MS, false);
+    return done === undefined ? false : await within(done, CLOSE_RESPONSE_MS, false);
   }
 
   async #contents(): Promise<Contents> {
@@ -282,7 +284,8 @@ function late({ what, since }: Opening, limit: number): string | null {
 
 function describeLeft({ contexts, targets }: Left): string {
   const kinds = [...contexts.map(() => 'context'), ...targets.map(({ type }) => printable(type))];
-  return `it keeps what was opened in it, and does not close it: ${[...new Set(kinds)].slice(0, 5).join(', ')}`;
+  const listed = [...new Set(kinds)].slice(0, 5).join(', ');
+  return `it has not closed what was opened in it within ${CLOSED_MS / 1000} s: ${listed}`;
 }
 
 async function delay(ms: number): Promise<void> {

@@ -45,8 +45,8 @@ export interface WorkerBrowserOptions<Connection extends LeasedConnection = Leas
 
 /** How often a browser is requested: one that cannot be connected to is given back and replaced. */
 const CONNECT_ATTEMPTS = 2;
-/** How long a browser may be silent while it is made ready for another worker, in ms. */
-const HEALTH_MS = 3_000;
+/** How long a browser may be silent while it is made ready for another worker, in ms: a busy one responds late. */
+const HEALTH_MS = 10_000;
 
 const SHARED_CONTEXT =
   "`reuse: 'test'`: this test gets no new browser, because a context is still open when it begins, such as one for a page from `beforeAll`, or one that an earlier test did not close";

@@ -67,7 +67,7 @@ test('a service worker that outlives its context is hidden, and gone before the 
   // Chromium closes some of them. A browser that keeps one is ended.
   const reason = await health.clean();
   expect([reason, await foreign()]).toEqual(
-    reason === null ? [null, []] : [expect.stringMatching(/does not close it: service_worker$/), expect.anything()],
+    reason === null ? [null, []] : [expect.stringMatching(/within \d s: service_worker$/), expect.anything()],
   );
   expect(announced(messages).filter(({ type }) => type === 'service_worker')).toEqual([]);
   link.close();

@@ -70,7 +70,7 @@ export function followConnection({
         },
       );
       const isResponsive = await watchdog.isResponsive(ms, within(cleaning, CLEAN_MS, undefined));
-      return isResponsive ? fault : 'it does not respond';
+      return isResponsive ? fault : `it did not respond for ${ms / 1000} s`;
     },
     close: async () => {
       isReleased = true;

@@ -248,7 +248,17 @@ test.describe('after the tests of a worker, a browser', () => {
     const browser = await connected();
     browser.start(info('stuck', 'service_worker'));
     browser.stuck.add('stuck');
-    expect(await browser.health.clean()).toMatch(/does not close it: service_worker$/);
+    expect(await browser.health.clean()).toMatch(/^it has not closed .* within \d s: service_worker$/);
+    browser.list.end();
+  });
+
+  test('that closes a page a second after it was told to is used again', async () => {
+    const browser = await connected();
+    browser.start(info('slow', 'page', DEFAULT));
+    browser.stuck.add('slow');
+    setTimeout(() => browser.targets.delete('slow'), 1_000);
+    expect(await browser.health.clean()).toBe(null);
+    expect([...browser.targets.keys()]).toEqual([]);
     browser.list.end();
   });
 
@@ -270,7 +280,7 @@ test.describe('after the tests of a worker, a browser', () => {
       browser.refused.set(method, null);
       await browser.command(method);
       expect(browser.health.fault()).toBe(null);
-      expect(await browser.health.clean()).toMatch(new RegExp(`^it has not opened ${what} within \\d s$`));
+      expect(await browser.health.clean(1_000)).toMatch(new RegExp(`^it has not opened ${what} within \\d s$`));
       browser.list.end();
     });
   }
@@ -282,7 +292,7 @@ test.describe('after the tests of a worker, a browser', () => {
     browser.attaches = false;
     await browser.command('Target.createTarget');
     expect(browser.health.fault()).toBe(null);
-    expect(await browser.health.clean()).toMatch(/^it has not opened a page within \d s$/);
+    expect(await browser.health.clean(1_000)).toMatch(/^it has not opened a page within \d s$/);
     browser.list.end();
   });
 
