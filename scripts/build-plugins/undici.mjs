@@ -13,8 +13,9 @@ export const undiciClient = {
         import buildConnector from 'undici/lib/core/connect.js';
         import Agent from 'undici/lib/dispatcher/agent.js';
         import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
+        import Pool from 'undici/lib/dispatcher/pool.js';
         Object.assign(Dispatcher.prototype, api); // \`request\` and the like, as undici's own entry does it
-        export { Agent, buildConnector };
+        export { Agent, buildConnector, Pool };
       `,
     }));
   },

@@ -7,7 +7,7 @@ import { CONNECT_TIMEOUT_MS, connectorThrough, type Dial } from '../../../common
 import { ResponseSocket } from './http1/response-socket.ts';
 import { addressesOf, isLocalhost } from './localhost.ts';
 import type { ProxiedTraffic } from './proxied-traffic.ts';
-import { Agent, buildConnector } from './undici-library.ts';
+import { buildConnector, Pool } from './undici-library.ts';
 
 /** The server of a response, in the terms of CDP's `Network.Response`. */
 export interface Server {
@@ -35,8 +35,12 @@ export class Connections {
   readonly #responseTimeout: number;
   readonly #dial: Dial | undefined;
   readonly #traffic: ProxiedTraffic | undefined;
-  #strict: Agent | undefined;
-  #lenient: Agent | undefined;
+  /**
+   * By origin. undici's `Agent` begins another pool when a server's last connection ends, although requests wait in the
+   * first one: there would be twice as many connections.
+   */
+  readonly #strict = new Map<string, Pool>();
+  readonly #lenient = new Map<string, Pool>();
   /** Errors of connections that responded to earlier requests, but not to the last one. */
   readonly #ofStale = new WeakSet<object>();
   /** Origins that speak HTTP/2 only. */
@@ -51,11 +55,11 @@ export class Connections {
     this.#dial = dial;
   }
 
-  agent(ignoreHTTPSErrors: boolean): Agent {
-    this.#strict ??= this.#newAgent(true);
-    if (!ignoreHTTPSErrors) return this.#strict;
-    this.#lenient ??= this.#newAgent(false);
-    return this.#lenient;
+  pool(origin: string, ignoreHTTPSErrors: boolean): Pool {
+    const pools = ignoreHTTPSErrors ? this.#lenient : this.#strict;
+    const pool = pools.get(origin) ?? this.#newPool(origin, !ignoreHTTPSErrors);
+    pools.set(origin, pool);
+    return pool;
   }
 
   /**
@@ -74,16 +78,14 @@ export class Connections {
 
   /** Aborts all requests. */
   close(): void {
-    void this.#strict?.destroy();
-    void this.#lenient?.destroy();
+    for (const pools of [this.#strict, this.#lenient]) for (const pool of pools.values()) void pool.destroy();
   }
 
-  #newAgent(rejectUnauthorized: boolean): Agent {
+  #newPool(origin: string, rejectUnauthorized: boolean): Pool {
     const connector = (allowH2: boolean) => this.#connector(rejectUnauthorized, allowH2);
     const [over1, over2] = [connector(false), connector(true)];
-    return new Agent({
-      connect: (options, done) => {
-        const { origin } = new URL(`${options.protocol}//${options.host}`);
+    return new Pool(origin, {
+      connect: (options: buildConnector.Options, done: buildConnector.Callback) => {
         const connected: buildConnector.Callback = (...[error, socket]) => {
           if (error) return done(error, null);
           this.#note(origin, socket);

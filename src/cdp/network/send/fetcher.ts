@@ -130,11 +130,11 @@ export class ProxyFetcher {
   async #send(
     connections: Connections,
     ignoreHTTPSErrors: boolean,
-    options: Dispatcher.RequestOptions,
+    options: Dispatcher.RequestOptions & { origin: string },
   ): Promise<Dispatcher.ResponseData> {
     for (;;) {
       try {
-        return await connections.agent(ignoreHTTPSErrors).request(options);
+        return await connections.pool(options.origin, ignoreHTTPSErrors).request(options);
       } catch (error) {
         if (!connections.wasStale(error)) throw error;
       }

@@ -1,2 +1,2 @@
 /** A module of a bundled library alone: its built part is minified (scripts/build-plugins/commonjs.mjs). */
-export { Agent, buildConnector } from 'undici';
+export { buildConnector, Pool } from 'undici';
