@@ -24,7 +24,9 @@ export interface LauncherOptions {
   log: (line: string) => void;
 }
 
-const PROBE_TIMEOUT_MS = 20_000;
+const PROBE_TIMEOUT_MS = 60_000;
+/** By the path of the Chromium. */
+const userAgents = new Map<string, string>();
 const version = v.looseObject({ userAgent: v.string() });
 
 /** Starts Chromiums, and knows every one that is alive. */
@@ -37,8 +39,8 @@ export class BrowserLauncher implements Launcher {
   readonly #disks: BrowserDisks;
   /** Disks that are being prepared: helper processes without a browser. */
   readonly #making = new Set<Promise<unknown>>();
-  /** By the path of the Chromium. */
-  readonly #userAgents = new Map<string, Promise<string>>();
+  /** Asked for now, by the path of the Chromium. */
+  readonly #probes = new Map<string, Promise<string>>();
   /** Settles when it is known whether the system supports separate disks for browsers. */
   readonly #tried: Promise<void>;
   #stopped = false;
@@ -174,14 +176,18 @@ export class BrowserLauncher implements Launcher {
     return child;
   }
 
-  /** A Chromium's own user agent without the word "Headless"; asked of the browser itself, once. */
-  #plainUserAgent(executable: string): Promise<string> {
-    const known = this.#userAgents.get(executable);
-    if (known) return known;
-    const asked = this.#probeUserAgent(executable);
-    this.#userAgents.set(executable, asked);
-    asked.catch(() => this.#userAgents.delete(executable));
-    return asked;
+  /** A Chromium's own user agent without the word "Headless". A process asks each Chromium once: it takes a start. */
+  async #plainUserAgent(executable: string): Promise<string> {
+    const known = userAgents.get(executable);
+    if (known !== undefined) return known;
+    const probe = this.#probes.get(executable) ?? this.#probeUserAgent(executable);
+    this.#probes.set(executable, probe);
+    try {
+      userAgents.set(executable, await probe);
+      return await probe;
+    } finally {
+      this.#probes.delete(executable);
+    }
   }
 
   async #probeUserAgent(executable: string): Promise<string> {

@@ -81,8 +81,8 @@ const emulatorOptions = z.strictObject({
    * Default: nothing survives.
    */
   data: z.string().min(1).optional(),
-  /** How long a browser may take to become CDP-ready, in ms. Default 20 000. */
-  startupDeadline: count.max(180_000).default(20_000),
+  /** How long a browser may take to become CDP-ready, in ms: on a busy machine, long. Default 60 000. */
+  startupDeadline: count.max(180_000).default(60_000),
   /**
    * Paths of the Chromiums to run. `shell`: a headless shell, for sessions of type `hosted`; three times as light.
    * `full`: the whole browser, for stealth and privacy types, profiles and extensions. Default, for each: its variable
