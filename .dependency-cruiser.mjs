@@ -22,8 +22,7 @@ const MAY_IMPORT = {
   // A separate server, and its protocol with workers.
   relay: ['cdp', 'options', ...BASE],
   clients: ['relay', 'features', 'record', 'broker', 'cdp', 'options', ...BASE],
-  forecast: ['record', 'broker', 'options', ...BASE],
-  report: ['forecast', 'record', 'broker', 'options', ...BASE],
+  report: ['record', 'broker', 'options', ...BASE],
   watch: ['broker', 'record', 'options', ...BASE],
   // The end of a run prints the summary when the reporter is not loaded.
   runners: ['report', 'clients', 'features', 'record', 'broker', 'options', 'service', ...BASE],

@@ -2,12 +2,12 @@ import type { FullConfig, Suite, TestCase, TestResult } from '@playwright/test/r
 import type { BrokerConnection } from '../broker/rpc/client.ts';
 import { connectInTime, LISTENS_WITHIN_MS } from '../broker/rpc/connect-in-time.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
-import { firstWorkers, RemainingTests } from '../forecast/remaining-tests.ts';
+import { firstWorkers, RemainingTests } from './remaining-tests.ts';
 
 type OnConnected = (connection: BrokerConnection) => void;
 
 /**
- * Reports the remaining tests to the run's broker, so that it leases browsers for them and for no others. At the start,
+ * Reports the remaining tests to the run's broker, so that it keeps browsers for them and for no others. At the start,
  * it reports those of the workers that Playwright starts first. Without a connection, the workers request browsers
  * themselves.
  */

@@ -2,22 +2,24 @@ import type { Clock } from '../../common/clock.ts';
 import { planKey } from '../../options/lease-plan.ts';
 import type { LeasePlan } from '../../options/schema/plan.ts';
 import type { EndReason } from '../../record/enums.ts';
-import type { RunRecorder } from '../../record/run-recorder.ts';
 import type { HeldBrowser, Holder } from '../browsers/held-browser.ts';
 import type { BrowserEnder } from '../leases/browser-ender.ts';
-import type { ProjectDemand } from './browser-demand.ts';
 import type { BrowserOrders } from './browser-orders.ts';
-import { IDLE_MS } from './idle-browsers.ts';
-import { PlanQueue, type QueueOptions, RETURN_MS } from './plan-queue.ts';
+import { PlanQueue, type QueueOptions, type Tests } from './plan-queue.ts';
 import { RequestDeadline } from './request-deadline.ts';
 import type { WaitNotices } from './wait-notices.ts';
 import type { WorkerRequest } from './worker-request.ts';
+
+/**
+ * How long a worker runs no test until it is asked for its browser, in ms, and how long it takes to give that back at
+ * most: no other worker is asked meanwhile.
+ */
+const ASK_BACK_MS = 5_000;
 
 /** The parts of the queue. */
 export interface BrowserQueueOptions {
   orders: Pick<BrowserOrders, 'order'>;
   ender: Pick<BrowserEnder, 'end'>;
-  recorder: Pick<RunRecorder, 'leaseFailed'>;
   notices: Pick<WaitNotices, 'add'>;
   /** Fires when the run leases no more browsers; every waiting request is rejected with its reason. */
   closing: AbortSignal;
@@ -113,11 +115,15 @@ export class BrowserQueue {
   /**
    * Sets the remaining tests of each project; null: unknown. Projects that a worker registers itself are not included.
    */
-  expectTests(projects: readonly (ProjectDemand & { plan: LeasePlan })[] | null): void {
-    const byQueue = new Map<PlanQueue, ProjectDemand[]>();
-    for (const { plan, ...demand } of projects ?? []) {
+  expectTests(projects: readonly (Tests & { plan: LeasePlan })[] | null): void {
+    const byQueue = new Map<PlanQueue, Tests>();
+    for (const { plan, unfinished, followed } of projects ?? []) {
       const queue = this.of(plan);
-      byQueue.set(queue, [...(byQueue.get(queue) ?? []), demand]);
+      const before = byQueue.get(queue) ?? { unfinished: 0, followed: [] };
+      byQueue.set(queue, {
+        unfinished: before.unfinished + unfinished,
+        followed: [...before.followed, ...followed],
+      });
     }
     for (const queue of this.all) queue.expectTests(byQueue.get(queue) ?? null);
   }
@@ -126,10 +132,10 @@ export class BrowserQueue {
    * Whether a worker that has run no test for `idleMs` should give its browser back: another worker waits for one, and
    * the service has none. One worker after the other is asked.
    */
-  isWanted(held: HeldBrowser, idleMs: number): boolean {
-    const isIdle = idleMs >= IDLE_MS || this.of(held.plan).runsNoGroup(held.slot.index);
+  isWanted(idleMs: number): boolean {
     const now = this.#options.clock.now();
-    if (!isIdle || now - this.#askedBackAt < RETURN_MS || !this.all.some(({ starves }) => starves)) return false;
+    const isDue = idleMs >= ASK_BACK_MS && now - this.#askedBackAt >= ASK_BACK_MS;
+    if (!isDue || !this.all.some(({ starves }) => starves)) return false;
     this.#askedBackAt = now;
     return true;
   }
@@ -141,12 +147,11 @@ export class BrowserQueue {
   }
 
   #make(plan: LeasePlan): PlanQueue {
-    const { orders, ender, recorder, clock, idleMs } = this.#options;
+    const { orders, ender, clock, idleMs } = this.#options;
     const queue: PlanQueue = new PlanQueue(
       {
         order: (slot, priority, needMs) => orders.order(plan, slot, priority, needMs),
         end: (held, reason) => ender.end(held, reason),
-        failedUnseen: (error) => recorder.leaseFailed(error),
         othersStarve: () => this.all.some((each) => each !== queue && each.starves),
       },
       { reuse: plan.reuse, clock, idleMs },

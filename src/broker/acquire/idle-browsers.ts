@@ -2,33 +2,29 @@ import type { Clock } from '../../common/clock.ts';
 import { type HeldBrowser, idle, isFresh } from '../browsers/held-browser.ts';
 import { suits, type WorkerRequest } from './worker-request.ts';
 
-/** How long to keep an idle browser while the remaining tests are unknown, in ms: the time a worker takes to start. */
-export const IDLE_MS = 30_000;
+/** How long to keep an idle browser, in ms: the time a worker takes to start. */
+const IDLE_MS = 30_000;
 /** How often to check whether an idle browser blocks requests for other plans, in ms. */
 const LOOK_MS = 5_000;
 
 /** Callbacks of {@link IdleBrowsers}. */
 export interface IdleActions {
   end(held: HeldBrowser, reason: 'idle' | 'expired'): void;
-  /** Whether remaining tests can use it. If so, it is kept without a time limit. */
-  hasTests(held: HeldBrowser): boolean;
   /** Whether workers wait for browsers of another plan and the service has none for them. */
   othersStarve(): boolean;
-  /** The worker for which this browser was prefetched never asked for it. */
-  unusedPrefetch(): void;
+  /** No worker took a browser in time, or another plan needs its place: it is being ended. */
+  notTaken(): void;
 }
 
 /** The idle browsers of one plan. */
 export class IdleBrowsers {
   readonly #all = new Set<HeldBrowser>();
-  /** Those among them that no worker has used. */
-  readonly #fresh = new Set<HeldBrowser>();
 
   readonly #actions: IdleActions;
   readonly #clock: Clock;
   readonly #idleMs: number;
 
-  /** @param idleMs time limit while the remaining tests are unknown; at least a worker's start */
+  /** @param idleMs how long each is kept at most; at least a worker's start */
   constructor(actions: IdleActions, clock: Clock, idleMs: number) {
     this.#actions = actions;
     this.#clock = clock;
@@ -37,12 +33,7 @@ export class IdleBrowsers {
 
   /** Number of browsers that no worker has used. */
   get fresh(): number {
-    return this.#fresh.size;
-  }
-
-  /** Number of browsers that a worker has used. */
-  get used(): number {
-    return this.#all.size - this.#fresh.size;
+    return [...this.#all].filter(isFresh).length;
   }
 
   /**
@@ -57,7 +48,8 @@ export class IdleBrowsers {
       if (suits(held, request, now)) {
         if (held.slot.index === request.slot.index && best?.slot.index !== request.slot.index) best = held;
         best ??= held;
-      } else if (!request.prefetch && !suits(held, { ...request, takesUsed: true }, now)) this.discard(held, 'expired');
+      } else if (!request.prefetch && !suits(held, { ...request, takesUsed: true }, now))
+        this.#discard(held, 'expired');
     }
     return best;
   }
@@ -65,38 +57,33 @@ export class IdleBrowsers {
   /** Marks a browser as idle. */
   keep(held: HeldBrowser): void {
     this.#all.add(held);
-    if (isFresh(held)) this.#fresh.add(held);
     this.#lookAfter(held, this.#clock.now());
   }
 
   /** Removes a browser that is leased or about to end. */
   delete(held: HeldBrowser): void {
     this.#all.delete(held);
-    this.#fresh.delete(held);
   }
 
-  discard(held: HeldBrowser, reason: 'idle' | 'expired'): void {
+  /** Ends surplus browsers, those that expire first before the others. */
+  keepMost(most: number): void {
+    if (this.#all.size <= most) return;
+    const endOf = ({ browser }: HeldBrowser) => browser.expiresAt.getTime();
+    const lastFirst = [...this.#all].sort((a, b) => endOf(b) - endOf(a));
+    for (const held of lastFirst.slice(most)) this.#discard(held, 'idle');
+  }
+
+  #discard(held: HeldBrowser, reason: 'idle' | 'expired'): void {
     this.delete(held);
     this.#actions.end(held, reason);
   }
 
-  /** Ends surplus browsers, those that expire first before the others. */
-  keepMost(most: { used: number; fresh: number }): void {
-    const endOf = ({ browser }: HeldBrowser) => browser.expiresAt.getTime();
-    for (const kind of ['used', 'fresh'] as const) {
-      const surplus = this[kind] - most[kind];
-      if (surplus <= 0) continue;
-      const all = [...this.#all].filter((held) => isFresh(held) === (kind === 'fresh'));
-      for (const held of all.sort((a, b) => endOf(a) - endOf(b)).slice(0, surplus)) this.discard(held, 'idle');
-    }
-  }
-
   #lookAfter(held: HeldBrowser, since: number): void {
     const look = () => {
-      const isOver = this.#clock.now() - since >= this.#idleMs && !this.#actions.hasTests(held);
-      if (!isOver && !this.#actions.othersStarve()) return this.#lookAfter(held, since);
-      if (isFresh(held)) this.#actions.unusedPrefetch();
-      this.discard(held, 'idle');
+      const isTooOld = this.#clock.now() - since >= this.#idleMs;
+      if (!isTooOld && !this.#actions.othersStarve()) return this.#lookAfter(held, since);
+      this.#discard(held, 'idle');
+      this.#actions.notTaken();
     };
     idle(held, this.#clock.after(LOOK_MS, look));
   }

@@ -52,9 +52,7 @@ export const brokerConfig = v.object({
   /** The requirements of each project on hosted browsers. Named pools are looked up before any browser is requested. */
   projects: v.array(hostedProject),
   debug: v.boolean(),
-  /**
-   * How long to keep an idle browser while the remaining tests are unknown, in ms: longer while a user watches files.
-   */
+  /** How long to keep an idle browser, in ms: longer while a user watches files. */
   idleMs: v.optional(positive),
 });
 

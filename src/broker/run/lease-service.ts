@@ -57,16 +57,16 @@ export class LeaseService {
     if (closing.aborted) return;
     ids.forEach((id, index) => {
       const project = projects.ofRun(id);
-      if (project) queue.of(project.plan).prefetch({ project: project.name, index });
+      if (project) queue.of(project.plan).announce({ project: project.name, index });
     });
   }
 
   /** Sets the remaining tests: idle browsers that they can use are kept, all others are ended; null: unknown. */
   remaining(reported: RemainingParams['projects'] | null): void {
     const { projects, queue } = this.#options;
-    const known = reported?.flatMap(({ project: id, ...outlook }) => {
+    const known = reported?.flatMap(({ project: id, ...tests }) => {
       const project = projects.ofRun(id);
-      return project ? { ...outlook, plan: project.plan } : [];
+      return project ? { ...tests, plan: project.plan } : [];
     });
     queue.expectTests(known ?? null);
   }
@@ -106,7 +106,6 @@ export class LeaseService {
     const { browsers, queue, closing } = this.#options;
     const held = browsers.get(sessionId);
     if (held?.state !== 'leased' || held.holder !== holder) return;
-    if (!unused && !toBeReplaced) queue.of(held.plan).goesOn(holder);
     if (condition !== 'healthy') {
       queue.end(held, condition === 'unreachable' ? 'connect-failed' : condition);
       return;
@@ -121,8 +120,7 @@ export class LeaseService {
   /** Whether a worker without a test should give its browser back, because another one waits for it. */
   isWanted({ idleMs }: IdleParams, holder: Holder): boolean {
     const { browsers, queue } = this.#options;
-    const [held] = browsers.leasedBy(holder);
-    return held !== undefined && queue.isWanted(held, idleMs);
+    return browsers.leasedBy(holder).length > 0 && queue.isWanted(idleMs);
   }
 
   /** A worker's connection broke: cancels its requests and ends the browsers it holds at once, without reuse. */

@@ -32,7 +32,7 @@ export interface LeasingOptions {
   /** Fires with the reason if the service ends before the run; if not given, it never does. */
   serviceGone?: AbortSignal | undefined;
   recorder: Pick<RunRecorder, 'add' | 'changed' | 'leaseFailed'>;
-  /** How long to keep an idle browser while the remaining tests are unknown, in ms. Default: a worker's start. */
+  /** How long to keep an idle browser, in ms. Default: a worker's start. */
   idleMs?: number | undefined;
   /** See `outwaits` of the queue. */
   outwaits?: boolean | undefined;
@@ -111,7 +111,6 @@ export function createLeasing(options: LeasingOptions): Leasing {
   const queue = new BrowserQueue({
     orders,
     ender,
-    recorder,
     notices,
     closing,
     clock,

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../common/clock.ts';
 
-/** How often an idle worker asks the broker, in ms. Two tests of a file follow each other much faster. */
+/** How often an idle worker asks the broker, in ms. */
 const ASK_MS = 1_000;
 
 /** Callbacks of {@link IdleWorker}. */

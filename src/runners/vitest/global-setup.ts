@@ -1,11 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { TestProject } from 'vitest/node';
 import { PoolwrightError, withCodedName } from '../../errors.ts';
 import type { RunnerRun } from '../shared/runner-run.ts';
-
-/** The import in a test file that uses hosted browsers. */
-const OURS = 'poolwright/vitest';
 
 /** Several projects of one Vitest share one run. */
 let shared: { run: Promise<RunnerRun>; projects: number } | null = null;
@@ -55,8 +51,6 @@ async function start(project: TestProject): Promise<RunnerRun> {
     workers: workersOf(config),
     shard: shard ? { current: shard.index, total: shard.count } : null,
     watches: watch,
-    // It is unknown which files belong to a shard.
-    expected: shard ? 0 : await countFiles(project),
   });
 }
 
@@ -68,11 +62,4 @@ function workersOf(config: TestProject['vitest']['config']): number {
   if ('fileParallelism' in config && config.fileParallelism === false) return 1;
   const cores = availableParallelism();
   return Math.max(1, watch ? Math.floor(cores / 2) : cores - 1);
-}
-
-/** Counts the test files that use hosted browsers. */
-async function countFiles(project: TestProject): Promise<number> {
-  const { testFiles } = await project.globTestFiles();
-  const ours = await Promise.all(testFiles.map(async (file) => (await readFile(file, 'utf8')).includes(OURS)));
-  return ours.filter(Boolean).length;
 }

@@ -6,8 +6,8 @@ import { Backoff } from './backoff.ts';
 import { CapacityWatch, type WatchOptions } from './capacity-watch.ts';
 import { backoffDelay, endsTheRun, type NextStep } from './failure-policy.ts';
 
-/** Priorities: a waiting worker first, then a worker that is starting, then a prefetch. */
-export const PRIORITY = { needed: 0, expected: 1, prefetch: 2 } as const;
+/** Priorities: a waiting worker first, then a worker that is starting or prefetches. */
+export const PRIORITY = { needed: 0, early: 1 } as const;
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
 
 /** What a request waits for: the service's response or, with no request at the service, the limit or the pool. */

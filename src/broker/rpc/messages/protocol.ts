@@ -65,28 +65,16 @@ const leaseParams = v.object({
 /** The projects of the workers that are being started, one ID per worker; projects on local browsers are ignored. */
 const prefetchParams = v.object({ projects: v.pipe(v.array(v.string()), v.maxLength(1_000)) });
 
-/** Tests that have not started and tests that are running, for each project on hosted browsers. */
+/** The remaining tests of each project on hosted browsers. */
 const remainingParams = v.object({
   projects: v.array(
     v.object({
       /** ID of the project. */
       project: v.string(),
-      /** Tests that have not started, or will be retried, and may use a browser. */
-      waiting: count,
-      /** How many of them will certainly start and open a context, whatever the results of the others. */
-      certain: count,
-      /**
-       * Number of groups of waiting tests that no worker has started. A group is a set of tests that one worker runs
-       * together.
-       */
-      groups: count,
-      /** How many browsers this run has requested or will certainly request, if each attempt takes a fresh one. */
-      asks: count,
-      /**
-       * The workers that run a group. `slot`: their `parallelIndex`; `test`: the current or last attempt; `goesOn`: a
-       * test of the group is among the waiting ones; `asks`: a test of the group is among the certain ones.
-       */
-      running: v.array(v.object({ slot: integer, test: v.string(), goesOn: v.boolean(), asks: v.boolean() })),
+      /** How many tests have not ended or will be retried. */
+      unfinished: count,
+      /** The running attempts after which the same worker runs another test, see `keyOf` in the record. */
+      followed: v.array(v.string()),
     }),
   ),
 });

@@ -1,6 +1,6 @@
 import type { FullConfig, FullProject, Suite, TestCase, TestResult } from '@playwright/test/reporter';
 import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
-import { firstWorkers, RemainingTests } from '../../../../src/forecast/remaining-tests.ts';
+import { firstWorkers, RemainingTests } from '../../../../src/report/remaining-tests.ts';
 import type { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import type { GivenFile, GivenRun, GivenTest } from './given-run.ts';
 import { Worker } from './simulated-worker.ts';
@@ -50,7 +50,7 @@ export class SimulatedRun {
   #first: readonly string[];
   #finished: () => void = () => undefined;
 
-  constructor(given: GivenRun, leases: LeaseService, clock: FakeClock, pathOf: (mode: GivenFile['mode']) => string) {
+  constructor(given: GivenRun, leases: LeaseService, clock: FakeClock) {
     this.given = given;
     this.leases = leases;
     this.clock = clock;
@@ -59,13 +59,11 @@ export class SimulatedRun {
       (n) => ({ name: `p${n}`, dependencies: n === 0 ? [] : ['p0'] }) as unknown as FullProject,
     );
     const suites = projects.map((project, n) => {
-      const files = given.files.flatMap((file, at) =>
-        file.project === n ? [this.#file(file, at, project, pathOf)] : [],
-      );
+      const files = given.files.flatMap((file, at) => (file.project === n ? [this.#file(file, at, project)] : []));
       return { project: () => project, suites: files } as unknown as Suite;
     });
-    const { maxFailures, workers } = given;
-    const config = { projects, fullyParallel: false, maxFailures, workers } as FullConfig;
+    const { fullyParallel, workers } = given;
+    const config = { projects, fullyParallel, workers } as FullConfig;
     const suite = { suites } as unknown as Suite;
     this.#remaining = new RemainingTests(config, suite);
     this.#first = firstWorkers(config, suite);
@@ -97,33 +95,24 @@ export class SimulatedRun {
     return this.#of.get(test.id) as GivenTest;
   }
 
-  #file(file: GivenFile, at: number, project: FullProject, pathOf: (mode: GivenFile['mode']) => string): Suite {
-    const path = pathOf(file.mode);
+  #file(file: GivenFile, at: number, project: FullProject): Suite {
+    const isParallel = file.mode === 'parallel' || (file.mode === 'default' && this.given.fullyParallel);
     const all: TestCase[] = [];
     for (let repeat = 0; repeat < file.repeats; repeat += 1) {
       const tests = file.tests.map((given, n) => {
         const id = `${at}.${repeat}.${n}`;
         this.#of.set(id, given);
-        const location = { file: path, line: given.names === 'page' ? 2 : 3, column: 1 };
         const parent = { project: () => project };
         const { retries } = this.given;
-        const test = {
-          id,
-          retries,
-          repeatEachIndex: repeat,
-          expectedStatus: 'passed',
-          annotations: [],
-          location,
-          parent,
-        };
+        const test = { id, retries, repeatEachIndex: repeat, expectedStatus: 'passed', annotations: [], parent };
         return test as unknown as TestCase;
       });
       all.push(...tests);
       const job = { hash: `${file.project} ${repeat}`, isSerial: file.mode === 'serial' };
-      const groups = file.mode === 'parallel' ? tests.map((test) => [test]) : [tests];
+      const groups = isParallel ? tests.map((test) => [test]) : [tests];
       this.#queues[file.project]?.push(...groups.map((group) => ({ ...job, tests: group })));
     }
-    return { location: { file: path, line: 0, column: 0 }, allTests: () => all } as unknown as Suite;
+    return { allTests: () => all } as unknown as Suite;
   }
 
   async #schedule(): Promise<void> {

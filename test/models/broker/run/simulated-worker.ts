@@ -63,14 +63,14 @@ export class Worker {
   }
 
   async #test(test: TestCase, retry: number): Promise<TestResult['status']> {
-    const { opens, fails, ms, skips, names } = this.#run.givenOf(test);
+    const { opens, fails, ms, skips } = this.#run.givenOf(test);
     this.#try = keyOf({ id: test.id, retry });
     const browser = this.#browser;
     browser?.beginTest(TEST_TIMEOUT);
     await this.#run.pause();
     if (this.#run.stopped) return this.#interrupted();
     let sessionId: string | null = null;
-    if (opens || names === 'page') {
+    if (opens) {
       this.#run.asked += 1;
       try {
         if (!browser) {

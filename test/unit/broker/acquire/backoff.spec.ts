@@ -119,22 +119,21 @@ for (const first of [0, 1]) {
   });
 }
 
-test('after the backoff, a waiting worker goes first, then an expected one, then a prefetch', async () => {
+test('after the backoff, a waiting worker goes before a prefetch', async () => {
   const clock = new FakeClock();
   const { order, atService, ask } = lineOf(clock, clock);
   void ask('refused');
   await settled();
   atService.get('refused')?.refuse();
   await settled();
-  void ask('prefetch', { priority: PRIORITY.prefetch });
-  void ask('expected', { priority: PRIORITY.expected });
+  void ask('prefetch', { priority: PRIORITY.early });
   void ask('needed');
   await clock.advance(DELAY_MS);
   while (atService.size > 0) {
     for (const each of [...atService.values()]) each.grant();
     await settled();
   }
-  expect(order).toEqual(['refused', 'refused', 'needed', 'expected', 'prefetch']);
+  expect(order).toEqual(['refused', 'refused', 'needed', 'prefetch']);
 });
 
 test('a cancelled request leaves the line and does not block the next one', async () => {

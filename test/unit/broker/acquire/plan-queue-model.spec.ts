@@ -1,9 +1,8 @@
 import { deepEqual } from 'node:assert/strict';
 import { test } from '@playwright/test';
 import fc from 'fast-check';
-import type { ProjectDemand } from '../../../../src/broker/acquire/browser-demand.ts';
 import { type Order, SurplusOrder } from '../../../../src/broker/acquire/pending-orders.ts';
-import { PlanQueue } from '../../../../src/broker/acquire/plan-queue.ts';
+import { PlanQueue, type Tests } from '../../../../src/broker/acquire/plan-queue.ts';
 import { type HeldBrowser, heldBrowser, isFresh, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
 import { planOf } from '../../../support/unit/broker/broker-parts.ts';
@@ -12,7 +11,7 @@ import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 /**
  * The browsers of one plan, with orders that are filled, fail and park as the history decides. No worker waits while a
  * suitable browser is idle, prefetches come last, every waiting worker has an order, and there is no surplus parked
- * order. A worker that waits for another worker's prefetched browser waits for a limited time only.
+ * order. No more browsers are idle than the remaining tests can use, and none for long.
  */
 
 type Step =
@@ -20,13 +19,14 @@ type Step =
   | { do: 'take'; slot: number; prefetch: boolean; during: string | undefined; needMs: number }
   | { do: 'comes' | 'fails' | 'parks' | 'givesUp'; which: number }
   | { do: 'back'; which: number }
-  | { do: 'tell'; tests: ProjectDemand | null }
+  | { do: 'tell'; tests: Tests | null }
   | { do: 'starve'; others: boolean }
   | { do: 'advance'; ms: number };
 
 const LIFETIME_S = 100;
-/** How long a worker may wait for a browser that another worker has prefetched, in ms. */
-const RETURN_MS = 5_000;
+/** How long a browser may be idle, in ms, and how late that may be noticed. */
+const IDLE_MS = 30_000;
+const LOOK_MS = 6_000;
 const which = fc.nat(4);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'expect' as const }) },
@@ -50,23 +50,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('tell' as const),
       tests: fc.option(
-        fc.record({
-          waiting: fc.nat(4),
-          certain: fc.nat(4),
-          groups: fc.nat(3),
-          asks: fc.nat(12),
-          running: fc.array(
-            fc.record({ slot: fc.nat(3), test: fc.constantFrom('a', 'b'), goesOn: fc.boolean(), asks: fc.boolean() }),
-            { maxLength: 2 },
-          ),
-        }),
+        fc.record({ unfinished: fc.nat(8), followed: fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }) }),
       ),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('starve' as const), others: fc.boolean() }) },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(1, 5_001, 16_000, 31_000) }),
+    arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(1, 5_001, 16_000, 36_000) }),
   },
 );
 
@@ -91,15 +82,12 @@ class History {
   private readonly underway = new Set<PendingOrder>();
   private readonly waiting = new Set<Waiting>();
   private readonly leased = new Set<HeldBrowser>();
-  private readonly prefetched = new Set<HeldBrowser>();
+  private readonly idleSince = new Map<HeldBrowser, number>();
   private readonly supply: PlanQueue;
   private numbers = 0;
   /** The last report about the remaining tests. */
-  private told: ProjectDemand | null = null;
-  private wasTold = false;
+  private told: Tests | null = null;
   private othersStarve = false;
-  /** Expected workers whose order did not fail before they asked. */
-  private expected = 0;
 
   constructor(private readonly reuse: 'run' | 'test') {
     this.supply = new PlanQueue(
@@ -111,10 +99,6 @@ class History {
             this.problems.push(`${held.browser.sessionId} was ended while tests are to come for it`);
           }
           markEnding(held, reason, this.clock.now());
-        },
-        failedUnseen: () => {
-          this.expected -= 1;
-          if (this.expected < 0) this.problems.push('a failure counts that nobody needed the browser of');
         },
         othersStarve: () => this.othersStarve,
       },
@@ -128,8 +112,7 @@ class History {
     else if (step.do === 'back') this.back(step);
     else if (step.do === 'tell') {
       this.told = step.tests;
-      this.wasTold ||= step.tests !== null;
-      this.supply.expectTests(step.tests && [step.tests]);
+      this.supply.expectTests(step.tests);
     } else if (step.do === 'starve') this.othersStarve = step.others;
     else if (step.do === 'advance') await this.clock.advance(step.ms);
     else if (step.do === 'givesUp') nth(this.waiting, step.which)?.gone.abort(new Error('gives up'));
@@ -144,7 +127,6 @@ class History {
     this.told = null;
     this.supply.expectTests(null);
     for (const each of [...this.waiting]) if (this.mayBeHeldBack(each)) each.gone.abort(new Error('over'));
-    await this.clock.advance(RETURN_MS);
     for (let round = 0; round < 50 && this.waiting.size > 0; round += 1) {
       for (const each of [...this.underway]) this.comes(each);
       await this.clock.advance(1);
@@ -159,8 +141,7 @@ class History {
   }
 
   private expect(): void {
-    this.expected += 1;
-    this.supply.prefetch({ project: '', index: 0 });
+    this.supply.announce({ project: '', index: 0 });
   }
 
   private fetch(): Order {
@@ -229,7 +210,6 @@ class History {
           this.problems.push(`${held.browser.sessionId} has no holder`);
         if (prefetch && this.supply.waiting > 0) this.problems.push('a prefetch was served while a worker waits');
         this.leased.add(held);
-        if (prefetch) this.prefetched.add(held);
       },
       () => this.waiting.delete(waiting),
     );
@@ -239,29 +219,27 @@ class History {
     const held = nth(this.leased, n);
     if (!held) return;
     this.leased.delete(held);
-    this.prefetched.delete(held);
     this.supply.offer(held);
   }
 
-  /** How many idle browsers the remaining tests can use: used ones, and all. */
-  private get needed(): { used: number; all: number } {
-    const { waiting, groups, running } = this.told ?? { waiting: 0, groups: 0, running: [] };
-    if (this.reuse === 'test') return { used: 0, all: waiting + running.length };
-    const served = new Set(this.browsers.flatMap(({ state, slot }) => (state === 'leased' ? slot.index : [])));
-    const without = new Set(running.flatMap(({ slot }) => (served.has(slot) ? [] : slot))).size;
-    return { used: without + groups, all: without + groups };
+  /** How many idle browsers the remaining tests can use. */
+  private get usable(): number {
+    if (this.told === null) return Number.POSITIVE_INFINITY;
+    const leased = this.browsers.filter(({ state }) => state === 'leased').length;
+    return Math.max(0, this.told.unfinished - (this.reuse === 'test' ? 0 : leased));
   }
 
-  /** A used browser must not end while it is the only one for the remaining tests. */
+  /** A browser must not end while remaining tests can use it, unless it is old, or others need its place. */
   private isNeeded(held: HeldBrowser): boolean {
-    if (this.told === null || this.othersStarve || held.record.workersServed === 0) return false;
-    const others = this.browsers.filter((each) => each !== held && each.state === 'idle' && !isFresh(each));
-    return others.length < this.needed.used;
+    if (this.othersStarve || this.clock.now() - (this.idleSince.get(held) ?? 0) >= IDLE_MS - 1) return false;
+    const others = this.browsers.filter((each) => each !== held && each.state === 'idle');
+    return others.length < this.usable;
   }
 
-  /** Prefetches may be held back while the remaining tests are, or may still become, known. */
+  /** Only a worker that certainly runs another test gets a prefetch. */
   private mayBeHeldBack({ prefetch, during }: Waiting): boolean {
-    return prefetch && (this.wasTold || (this.reuse === 'test' && during !== undefined));
+    if (!prefetch) return false;
+    return this.told ? !this.told.followed.includes(during ?? '') : this.reuse === 'test' && during !== undefined;
   }
 
   private check(): void {
@@ -272,15 +250,15 @@ class History {
       const fits = long.filter((held) => isFresh(held) || this.reuse === 'run');
       if (!prefetch && fits.length > 0) this.problems.push(`somebody waits, and ${fits[0]?.browser.sessionId} is idle`);
     }
-    if (this.told !== null) {
-      const used = idle.filter((held) => !isFresh(held)).length;
-      if (used > this.needed.used) this.problems.push(`${used} used ones are idle, for ${this.needed.used} tests`);
-      if (idle.length > this.needed.all) this.problems.push(`${idle.length} are idle, for ${this.needed.all} tests`);
+    if (idle.length > this.usable) this.problems.push(`${idle.length} are idle, for ${this.usable} tests`);
+    for (const held of this.browsers) {
+      if (held.state !== 'idle') this.idleSince.delete(held);
+      else if (!this.idleSince.has(held)) this.idleSince.set(held, now);
+      const idleMs = now - (this.idleSince.get(held) ?? now);
+      if (idleMs > IDLE_MS + LOOK_MS) this.problems.push(`${held.browser.sessionId} is idle for ${idleMs} ms`);
     }
     const inNeed = [...this.waiting].filter((each) => !this.mayBeHeldBack(each)).length;
-    const young = [...this.waiting].filter(({ since }) => now - since < RETURN_MS).length;
-    const returning = this.reuse === 'test' && this.wasTold ? Math.min(young, this.prefetched.size) : 0;
-    if (this.underway.size + returning < inNeed) this.problems.push(`${inNeed} wait for ${this.underway.size} fetches`);
+    if (this.underway.size < inNeed) this.problems.push(`${inNeed} wait for ${this.underway.size} fetches`);
     const real = [...this.waiting].filter(({ prefetch }) => !prefetch).length;
     if (this.supply.waiting !== real) this.problems.push(`says that ${this.supply.waiting} wait, of ${real}`);
     if (this.problems.length > 0) throw new Error(this.problems.join('\n'));

@@ -54,7 +54,7 @@ class Workspace {
     this.line
       .ask({
         signal,
-        priority: () => (yields ? PRIORITY.prefetch : PRIORITY.needed),
+        priority: () => (yields ? PRIORITY.early : PRIORITY.needed),
         onWait: () => undefined,
         send: () => asks.send(),
         next: (error) => asks.next(error),

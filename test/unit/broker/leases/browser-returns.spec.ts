@@ -33,7 +33,6 @@ function leased(plan: LeasePlan) {
   const queue = new BrowserQueue({
     orders: { order: never },
     ender,
-    recorder,
     notices: { add: never },
     closing: closing.signal,
     clock,

@@ -4,7 +4,7 @@ import { type HeldBrowser, markEnded, markEnding } from '../../../../src/broker/
 import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
 import { endRun } from '../../../../src/broker/run/run-end.ts';
 import { RunPhase } from '../../../../src/broker/run/run-phase.ts';
-import { memoryRecorder, quiet } from '../../../support/unit/broker/broker-parts.ts';
+import { quiet } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { freshBrowser } from '../../../support/unit/broker/held-parts.ts';
 import { ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
@@ -46,7 +46,6 @@ function ending() {
     queue: new BrowserQueue({
       orders,
       ender,
-      recorder: memoryRecorder(),
       notices: { add: never },
       closing: phase.closing,
       clock,

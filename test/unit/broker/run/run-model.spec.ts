@@ -1,10 +1,7 @@
 import { equal, ok } from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from '@playwright/test';
 import fc from 'fast-check';
-import { type GivenRun, SOURCES } from '../../../models/broker/run/given-run.ts';
+import type { GivenRun } from '../../../models/broker/run/given-run.ts';
 import { SimulatedRun } from '../../../models/broker/run/simulated-run.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
 import { leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';
@@ -13,12 +10,16 @@ import { ScriptedService } from '../../../support/unit/broker/scripted-service.t
 
 /**
  * Random runs: files in each mode, retries, failures, skipped tests, repetitions, a project that depends on another
- * one, `--max-failures`, one to four workers, and messages with any delay. With `reuse: 'test'`, exactly as many
- * browsers are acquired as test attempts requested one. With `'run'`, at most one per worker plus one per failed
- * attempt, whose retry may begin in another worker before its own has ended. No browser outlives the last test.
+ * one, `--max-failures`, one to four workers, and messages with any delay. With `reuse: 'test'`, each attempt that
+ * requests a browser gets its own one, and few others are acquired: for workers whose next test requests none, and for
+ * failed tests, whose prefetched browser comes back too late. With `'run'`, at most one per worker plus one per failed
+ * attempt, whose retry may begin in another worker before its own has ended, and those that were idle for too long. No
+ * browser outlives the last test for long.
  */
 
 const LIMIT_MS = 600_000;
+/** How long a browser may be idle, in ms, and a margin. */
+const IDLE_MS = 40_000;
 
 /** A run, and what the service provides for it. */
 interface GivenWorld extends GivenRun {
@@ -29,8 +30,7 @@ interface GivenWorld extends GivenRun {
 }
 
 const oneTest = fc.record({
-  names: fc.constantFrom('page' as const, 'page' as const, 'page' as const, 'own' as const),
-  opens: fc.boolean(),
+  opens: fc.constantFrom(true, true, true, false),
   fails: fc.constantFrom(0, 0, 0, 1, 2),
   ms: fc.constantFrom(1, 30, 200, 2_000),
   skips: fc.constantFrom(false, false, false, true),
@@ -44,6 +44,7 @@ const oneFile = fc.record({
 const oneRun = (reuse: GivenRun['reuse']): fc.Arbitrary<GivenWorld> =>
   fc.record({
     files: fc.array(oneFile, { minLength: 1, maxLength: 4 }),
+    fullyParallel: fc.boolean(),
     workers: fc.integer({ min: 1, max: 4 }),
     retries: fc.nat(2),
     maxFailures: fc.constantFrom(0, 0, 0, 1, 2, 3),
@@ -53,13 +54,6 @@ const oneRun = (reuse: GivenRun['reuse']): fc.Arbitrary<GivenWorld> =>
     limit: fc.constantFrom(0, 0, 1, 2),
   });
 
-let directory = '';
-test.beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'poolwright-run-model-'));
-  for (const [mode, source] of Object.entries(SOURCES)) writeFileSync(join(directory, `${mode}.spec.ts`), source);
-});
-test.afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
 async function play({ latency, limit, ...given }: GivenWorld) {
   const clock = new FakeClock();
   const service = new ScriptedService(clock);
@@ -68,7 +62,7 @@ async function play({ latency, limit, ...given }: GivenWorld) {
   const plan = planOf({ reuse: given.reuse, acquireTimeout: LIMIT_MS });
   const parts = leasingOf({ client: service, clock, plans: [plan, plan], workers: given.workers });
   const { leases, endAll, recorder } = parts;
-  const run = new SimulatedRun(given, leases, clock, (mode) => join(directory, `${mode}.spec.ts`));
+  const run = new SimulatedRun(given, leases, clock);
   let over = false;
   const ended = run.run().then(() => {
     over = true;
@@ -76,21 +70,27 @@ async function play({ latency, limit, ...given }: GivenWorld) {
   for (let ms = 0; !over && ms < LIMIT_MS; ms += 1_000) await clock.advance(1_000);
   ok(over, 'the run has no end');
   await ended;
-  await clock.advance(latency + 10_000);
+  // For tests that will not run: after `--max-failures`, or in a project whose dependency has failed.
+  await clock.advance(latency + IDLE_MS);
   const left = recorder.sessions.filter(({ endingAt }) => endingAt === null).length;
+  const tooOld = recorder.sessions.filter(({ endReason }) => endReason === 'idle').length;
   const closed = endAll();
   await clock.advance(60_000);
   await closed;
-  return { run, left, acquired: recorder.sessions.length };
+  return { run, left, tooOld, acquired: recorder.sessions.length };
 }
 
 for (const { part, runs } of propertyParts(3, 900)) {
-  test(`reuse: 'test': one browser for each attempt that requests one, never more (${part})`, async () => {
+  test(`reuse: 'test': one browser for each attempt that requests one, and few others (${part})`, async () => {
     const property = fc.asyncProperty(oneRun('test'), async (given) => {
       const { run, left, acquired } = await play(given);
       equal(left, 0, 'browsers are left after the last test');
-      ok(acquired <= run.asked, `${acquired} browsers for ${run.asked} tries`);
-      if (!run.interrupted) equal(acquired, run.asked);
+      const most = run.asked + given.workers + run.failed;
+      ok(
+        acquired <= most,
+        `${acquired} browsers for ${run.asked} tries, ${given.workers} workers, ${run.failed} failures`,
+      );
+      if (!run.interrupted) ok(acquired >= run.asked, `${acquired} browsers for ${run.asked} tries`);
     });
     await fc.assert(property, runs);
   });
@@ -99,9 +99,10 @@ for (const { part, runs } of propertyParts(3, 900)) {
 for (const { part, runs } of propertyParts(2, 400)) {
   test(`reuse: 'run': keeps browsers while tests remain, and no longer (${part})`, async () => {
     const property = fc.asyncProperty(oneRun('run'), async (given) => {
-      const { run, left, acquired } = await play(given);
+      const { run, left, acquired, tooOld } = await play(given);
       equal(left, 0, 'browsers are left after the last test');
-      ok(acquired <= given.workers + run.failed, `${acquired} browsers for ${given.workers} workers`);
+      const most = given.workers + run.failed + tooOld;
+      ok(acquired <= most, `${acquired} browsers for ${given.workers} workers, ${run.failed} failures, ${tooOld} ends`);
     });
     await fc.assert(property, runs);
   });
