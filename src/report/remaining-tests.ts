@@ -60,8 +60,8 @@ export class RemainingTests {
 }
 
 /**
- * The projects of the workers that Playwright starts first, one ID per worker: as many as `config.workers`, but not more
- * than there are files or, in a fully parallel project, tests.
+ * The projects of the workers that Playwright starts first, one ID per worker: as many as `config.workers`, but not
+ * more than there are files or, in a fully parallel project, tests.
  */
 export function firstWorkers(config: FullConfig, suite: Suite): string[] {
   const first = projectsOf(config, suite).flatMap(({ id, project, files }) => {
