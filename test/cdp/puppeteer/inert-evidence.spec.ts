@@ -1,21 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, test as base, chromium, expect } from '@playwright/test';
 import { inertHtml } from '../../../src/features/evidence/page-evidence.ts';
-import { localChromium } from '../../support/local-chromium.ts';
+import { test as base, expect } from '../../support/cdp/fixtures.ts';
 
 /** The evidence of a failed test is a document of someone else, which a reader opens from the disk. */
 
-const test = base.extend<{ local: Browser; elsewhere: { url: string; connections: string[] } }>({
-  local: async ({}, use) => {
-    const browser = await chromium.launch({ executablePath: await localChromium(), args: ['--no-sandbox'] });
-    await use(browser);
-    await browser.close();
-  },
+const test = base.extend<{ elsewhere: { url: string; connections: string[] } }>({
   elsewhere: async ({}, use) => {
     const connections: string[] = [];
     const server = createServer((request, response) => {
@@ -51,10 +44,9 @@ const DOCUMENTS: Record<string, (url: string) => string> = {
 };
 
 for (const [what, documentAt] of Object.entries(DOCUMENTS)) {
-  test(`evidence with ${what} connects nowhere, and stays`, async ({ local, elsewhere }) => {
+  test(`evidence with ${what} connects nowhere, and stays`, async ({ near, elsewhere, directory }) => {
     const { url, connections } = elsewhere;
-    const directory = await mkdtemp(join(tmpdir(), 'poolwright-evidence-'));
-    const page = await local.newPage();
+    const page = await near.newPage();
     const open = async (name: string, html: string) => {
       const file = join(directory, name);
       await writeFile(file, html);
@@ -73,12 +65,11 @@ for (const [what, documentAt] of Object.entries(DOCUMENTS)) {
     await page.close();
     connections.length = 0;
 
-    const again = await local.newPage();
+    const again = await near.newPage();
     await again.goto(address);
     await again.waitForLoadState('networkidle');
     expect([connections, again.url()], `${late} connections by the original`).toEqual([[], address]);
     await again.close();
-    await rm(directory, { recursive: true });
   });
 }
 
@@ -88,8 +79,8 @@ test('evidence has no links that connect in advance, where a browser does that f
   );
 });
 
-test('evidence has the style of the page, and its pictures in data URLs', async ({ local }) => {
-  const page = await local.newPage();
+test('evidence has the style of the page, and its pictures in data URLs', async ({ near }) => {
+  const page = await near.newPage();
   const pixel = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
   await page.setContent(inertHtml(`<style>p { color: rgb(1, 2, 3) }</style><p>text</p><img src="${pixel}">`));
   await expect(page.locator('p')).toHaveCSS('color', 'rgb(1, 2, 3)');

@@ -1,8 +1,6 @@
-import { hostname } from 'node:os';
 import { type BrowserContext, type BrowserContextOptions, chromium } from '@playwright/test';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { type DevServer, startDevServer } from './dev-server.ts';
-import { type FarChromium, startFarChromium } from './far-chromium.ts';
 import { test as base } from './fixtures.ts';
 
 interface AutoFixtures {
@@ -22,7 +20,7 @@ interface AutoFixtures {
   newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>;
 }
 
-export const test = base.extend<AutoFixtures, { autoChromium: FarChromium }>({
+export const test = base.extend<AutoFixtures>({
   own: async ({}, use) => {
     const server = await startDevServer();
     await use(server);
@@ -41,14 +39,6 @@ export const test = base.extend<AutoFixtures, { autoChromium: FarChromium }>({
   origins: async ({}, use) => use([]),
   denied: async ({}, use) => use([]),
   listed: ['', { option: true }],
-  autoChromium: [
-    async ({}, use) => {
-      const browser = await startFarChromium(['localhost', '127.*', '*.localhost', hostname()], ['*.example']);
-      await use(browser);
-      await browser.close();
-    },
-    { scope: 'worker' },
-  ],
   newContext: async ({ autoChromium, open, origins, denied, listed }, use) => {
     const transport = await open(autoChromium.cdpUrl, {
       ...(listed && { proxiedHosts: parseNetworkRules(listed) }),

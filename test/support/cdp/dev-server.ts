@@ -235,8 +235,15 @@ export async function startDevServer({
 /** openssl's arguments for a new key: an RSA key takes 0.15 s. */
 export const EC_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
 
-/** Creates a certificate for `localhost` that no browser trusts, and its key. */
+let certificate: { key: Buffer; cert: Buffer } | undefined;
+
+/** Returns a certificate for `localhost` that no browser trusts, and its key: one per process. */
 export function selfSigned(): { key: Buffer; cert: Buffer } {
+  certificate ??= createCertificate();
+  return certificate;
+}
+
+function createCertificate(): { key: Buffer; cert: Buffer } {
   const directory = mkdtempSync(join(tmpdir(), 'poolwright-cert-'));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
   try {

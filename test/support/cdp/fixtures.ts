@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { hostname } from 'node:os';
 import { type Browser, chromium } from '@playwright/test';
 import type { WebSocket } from 'ws';
 import { openTransport, type TransportOptions } from '../../../src/cdp/pipeline.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
 import { loadBuilt } from '../artefact.ts';
 import { test as base } from '../emulator/fixtures.ts';
+import { localChromium } from '../local-chromium.ts';
 import { CdpServer } from './cdp-server.ts';
+import { type FarChromium, startFarChromium } from './far-chromium.ts';
 import { SharedBrowsers } from './shared-browsers.ts';
 
 export interface CdpFixtures {
@@ -29,7 +32,48 @@ export interface CdpFixtures {
   connectThrough: (options?: Partial<TransportOptions>) => Promise<{ browser: Browser; transport: CdpTransport }>;
 }
 
-export const test = base.extend<CdpFixtures, { sharedBrowsers: SharedBrowsers }>({
+/** A host of this machine that `farChromium` does not reach. */
+export const LISTED = 'app.listed.localhost';
+
+/** They are all here: a worker is reused for files whose fixtures of this kind are the same. */
+interface WorkerFixtures {
+  sharedBrowsers: SharedBrowsers;
+  /** A browser that Playwright has launched: how a local one behaves. */
+  near: Browser;
+  /** Reaches this machine's loopback, except {@link LISTED}. */
+  farChromium: FarChromium;
+  /** Does not reach this machine's loopback; to it, hosts of `example` are this machine. */
+  autoChromium: FarChromium;
+}
+
+export const test = base.extend<CdpFixtures, WorkerFixtures>({
+  near: [
+    async ({}, use) => {
+      const browser = await chromium.launch({ executablePath: await localChromium(), args: ['--no-sandbox'] });
+      await use(browser);
+      await browser.close();
+    },
+    { scope: 'worker' },
+  ],
+
+  farChromium: [
+    async ({}, use) => {
+      const browser = await startFarChromium([LISTED]);
+      await use(browser);
+      await browser.close();
+    },
+    { scope: 'worker' },
+  ],
+
+  autoChromium: [
+    async ({}, use) => {
+      const browser = await startFarChromium(['localhost', '127.*', '*.localhost', hostname()], ['*.example']);
+      await use(browser);
+      await browser.close();
+    },
+    { scope: 'worker' },
+  ],
+
   ownBrowser: [false, { option: true }],
 
   sharedBrowsers: [

@@ -1,8 +1,7 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from '@playwright/test';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { type DevServer, startDevServer } from './dev-server.ts';
-import { type FarChromium, startFarChromium } from './far-chromium.ts';
-import { test as base } from './fixtures.ts';
+import { test as base, LISTED } from './fixtures.ts';
 
 interface ProxyFixtures {
   dev: DevServer;
@@ -14,10 +13,7 @@ interface ProxyFixtures {
   far: BrowserContext;
 }
 
-/** The host that the proxy of {@link ProxyFixtures.far} leads to. */
-export const LISTED = 'app.listed.localhost';
-
-export const test = base.extend<ProxyFixtures, { farChromium: FarChromium }>({
+export const test = base.extend<ProxyFixtures>({
   dev: async ({}, use) => {
     const server = await startDevServer();
     await use(server);
@@ -43,14 +39,6 @@ export const test = base.extend<ProxyFixtures, { farChromium: FarChromium }>({
     });
     await browser?.close();
   },
-  farChromium: [
-    async ({}, use) => {
-      const browser = await startFarChromium([LISTED]);
-      await use(browser);
-      await browser.close();
-    },
-    { scope: 'worker' },
-  ],
   far: async ({ farChromium, open }, use) => {
     const transport = await open(farChromium.cdpUrl, { proxiedHosts: parseNetworkRules(LISTED) });
     const browser = await chromium.connectOverCDP(transport);
@@ -59,4 +47,4 @@ export const test = base.extend<ProxyFixtures, { farChromium: FarChromium }>({
   },
 });
 
-export { expect } from './fixtures.ts';
+export { expect, LISTED } from './fixtures.ts';
