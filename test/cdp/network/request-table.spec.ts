@@ -18,8 +18,9 @@ interface Way {
 const WAYS: Readonly<Record<string, TransportOptions>> = {
   local: {},
   loopback: { proxiedHosts: parseNetworkRules('<loopback>') },
-  listed: { proxiedHosts: parseNetworkRules('localhost') },
   auto: { auto: { onVisit: () => undefined } },
+  // Except for the rule, the same as loopback.
+  ...fullLength<object>({ listed: { proxiedHosts: parseNetworkRules('localhost') } }, {}),
 };
 
 const test = base.extend<object, { ways: Record<string, Way> }>({
@@ -104,22 +105,26 @@ const treatmentsOf = (kind: string) =>
       : fullLength<readonly Treatment[]>(TREATMENTS, ['plain', 'continued', 'redirected']);
 /** Kinds that leave nothing in their context, except cookies: they share a page. */
 const SHARING = /^(document|form|script|style|image|font|media|fetch|XHR|EventSource|worker|nested worker)$/;
+/** Kinds that leave more, or close their page: each treatment gets a new context. The others have one for all. */
+const LEAVING = /^(WebSocket|shared worker|service worker|prefetch)$| closes$/;
 /** The ways that a treatment is compared on: once a request is proxied, they are the same. */
-const ALL_WAYS = ['auto', 'loopback', 'listed'];
+const ALL_WAYS = Object.keys(WAYS).filter((name) => name !== 'local');
 const waysOf = (treatment: Treatment) =>
   /^(plain|redirected)$/.test(treatment) ? ALL_WAYS : fullLength(ALL_WAYS, ['auto']);
 
 for (const kind of Object.keys(KINDS)) {
   test(`${kind}: as in a local browser, except for documented differences`, async ({ ways }) => {
     const used = new Set<Difference>();
+    const kept: Record<string, Page> = {};
     for (const treatment of treatmentsOf(kind)) {
       const seen: Record<string, Observation> = {};
       const compared = waysOf(treatment);
       const each = Object.entries(ways).map(async ([name, { server, newContext, page: shared }]) => {
         if (name !== 'local' && !compared.includes(name)) return;
-        const page = SHARING.test(kind) ? shared : await (await newContext()).newPage();
+        const page = SHARING.test(kind) ? shared : (kept[name] ?? (await (await newContext()).newPage()));
         seen[name] = await observe(page, server, kind, treatment);
-        if (page !== shared) await page.context().close();
+        if (LEAVING.test(kind)) await page.context().close();
+        else if (page !== shared) kept[name] = page;
       });
       await Promise.all(each);
       for (const way of compared) {
@@ -136,6 +141,7 @@ for (const kind of Object.keys(KINDS)) {
         expect.soft(unexpected, `${way}, ${treatment}`).toEqual([]);
       }
     }
+    for (const page of Object.values(kept)) await page.context().close();
     const documented = DIFFERENCES.filter(({ kinds }) => (kinds ?? ['fetch']).includes(kind));
     expect(documented.filter((one) => !used.has(one))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { type BrowserContext, type BrowserContextOptions, chromium } from '@playwright/test';
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from '@playwright/test';
 import { openTransport, type TransportOptions } from '../../../src/cdp/pipeline.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startFarChromium } from '../../support/cdp/far-chromium.ts';
@@ -13,9 +13,14 @@ const WAYS: Readonly<Record<string, TransportOptions>> = {
   auto: { auto: { onVisit: () => undefined } },
 };
 
-type NewContext = (options?: BrowserContextOptions) => Promise<BrowserContext>;
+interface Way {
+  name: string;
+  newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>;
+  /** The page of the {@link SHARING} behaviours. */
+  page: Page;
+}
 
-const test = base.extend<object, { ways: [name: string, newContext: NewContext][] }>({
+const test = base.extend<object, { ways: Way[] }>({
   ways: [
     async ({}, use) => {
       const started = await Promise.all(
@@ -26,8 +31,8 @@ const test = base.extend<object, { ways: [name: string, newContext: NewContext][
             await browser.close();
             await far.close();
           };
-          const newContext: NewContext = (given) => browser.newContext(given);
-          return { way: [name, newContext] as [string, NewContext], end };
+          const newContext: Way['newContext'] = (given) => browser.newContext(given);
+          return { way: { name, newContext, page: await (await newContext()).newPage() }, end };
         }),
       );
       await use(started.map(({ way }) => way));
@@ -37,10 +42,19 @@ const test = base.extend<object, { ways: [name: string, newContext: NewContext][
   ],
 });
 
+/** Behaviours that leave nothing in their context: they share a page. */
+const SHARING =
+  /^(text, binary|a close|a broken connection|a \w+ handshake|a response that|a reset during|an invalid|a port without|a protocol|a frame is|an empty frame|a srcdoc|a (dedicated|module|blob|shared) worker|large messages)/;
+
 for (const [what, behaviour] of Object.entries(BEHAVIOURS)) {
   test(`WebSockets: ${what}, as in a local browser`, async ({ ways }) => {
     const seen = await Promise.all(
-      ways.map(async ([name, newContext]) => [name, await observeWebSockets(newContext, behaviour)] as const),
+      ways.map(async ({ name, newContext, page: shared }) => {
+        const page = SHARING.test(what) ? shared : await (await newContext(behaviour.options)).newPage();
+        const found = await observeWebSockets(page, behaviour);
+        if (page !== shared) await page.context().close();
+        return [name, found] as const;
+      }),
     );
     const { local, ...others } = Object.fromEntries(seen);
     for (const [name, one] of Object.entries(others)) expect.soft(differences(local, one), name).toEqual([]);

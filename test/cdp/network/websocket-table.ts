@@ -437,17 +437,17 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   },
 };
 
-/** Runs one behaviour in a new context. */
+/** Runs one behaviour in a page, which may have run others. */
 export async function observeWebSockets(
-  newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>,
-  { secure = false, options, before, run, isLeft = false, mayNotArrive = false }: Behaviour,
+  page: Page,
+  { secure = false, before, run, isLeft = false, mayNotArrive = false }: Behaviour,
 ): Promise<unknown> {
   const server = await WebSocketTableServer.start(secure);
-  const context = await newContext(options);
+  const context = page.context();
+  const reported: string[] = [];
+  const onPage = (other: Page) => follow(other, reported, server.changes);
   try {
-    const page = await context.newPage();
-    const reported: string[] = [];
-    context.on('page', (other) => follow(other, reported, server.changes));
+    context.on('page', onPage);
     follow(page, reported, server.changes);
     await before?.(page, context);
     await page.goto(server.origin);
@@ -475,7 +475,8 @@ export async function observeWebSockets(
         .replaceAll(/(reserved bits are on)[^"]*/g, '$1'),
     );
   } finally {
-    await context.close();
+    context.off('page', onPage);
+    await page.removeAllListeners(undefined, { behavior: 'ignoreErrors' });
     await server.stop();
   }
 }
