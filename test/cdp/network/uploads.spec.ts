@@ -47,7 +47,7 @@ test('proxies an upload whatever its body, its size and its API', async ({ newCo
     fc.asyncProperty(
       fc.constantFrom(...Object.keys(BODIES)),
       fc.constantFrom(...Object.keys(WAYS)),
-      fc.constantFrom(0, 2, 64 * 1024, MB, 4 * MB, fullLength(12 * MB, 6 * MB)),
+      fc.constantFrom(0, 2, 64 * 1024, MB, 4 * MB, ...fullLength([12 * MB], [])),
       async (body, way, size) => {
         own.requests.length = 0;
         const source = (BODIES[body] ?? '').replaceAll('SIZE', String(size));
