@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { TLSSocket } from 'node:tls';
-import { type Browser, type BrowserContextOptions, chromium } from '@playwright/test';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from '@playwright/test';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { clientCertificate, startHttpProxy, startSocksProxy, type TestProxy } from '../../support/cdp/context-proxy.ts';
 import { type DevServer, selfSigned, startDevServer } from '../../support/cdp/dev-server.ts';
@@ -18,7 +18,7 @@ interface Ways {
   /** Runs it in a new context on both. */
   bothWays: <T>(
     options: BrowserContextOptions,
-    look: (context: Awaited<ReturnType<Browser['newContext']>>) => Promise<T>,
+    look: (context: BrowserContext) => Promise<T>,
   ) => Promise<{ local: T; proxied: T }>;
 }
 
@@ -51,15 +51,17 @@ const test = base.extend<Ways>({
 });
 
 /** The failure of a navigation, or the text of its page and the status. */
-async function visit(context: Awaited<ReturnType<Browser['newContext']>>, url: string): Promise<unknown> {
+async function visit(context: BrowserContext, url: string): Promise<unknown> {
   const page = await context.newPage();
+  return await visitIn(page, url).finally(() => page.close());
+}
+
+async function visitIn(page: Page, url: string): Promise<unknown> {
   try {
     const response = await page.goto(url);
     return [response?.status(), await page.locator('body').innerText()];
   } catch (error) {
     return /net::\w+/.exec((error as Error).message)?.[0];
-  } finally {
-    await page.close();
   }
 }
 
@@ -189,7 +191,8 @@ test.describe('the proxy of a context', () => {
           const options = { proxy: settings(proxy.port) as { server: string }, ignoreHTTPSErrors: true };
           const { local, proxied } = await bothWays(options, async (context) => {
             proxy.seen.length = 0;
-            const seen = [await visit(context, `${dev.url}/stream`), await socketOf(context, dev)];
+            const page = await context.newPage();
+            const seen = [await visitIn(page, `${dev.url}/stream`), await socketOf(page, dev)];
             return [...seen, [...new Set(proxy.seen)]];
           });
           expect(proxied).toEqual(local);
@@ -245,7 +248,7 @@ test.describe('hosts elsewhere', () => {
     const context = await browser.newContext({ proxy: { server, bypass: 'bypassed.example,.local' } });
     const there = { ...dev, url: dev.url.replace('localhost', ELSEWHERE) };
     expect(await visit(context, `${there.url}/status?code=201`)).toEqual([201, 'status 201']);
-    expect(await socketOf(context, there)).toBe('open');
+    expect(await socketOf(await context.newPage(), there)).toBe('open');
     expect(proxy.seen).toEqual(expect.arrayContaining([`CONNECT ${ELSEWHERE}:${dev.port}`]));
     const page = await context.newPage();
     await page.goto(`${there.url}/page`);
@@ -367,8 +370,7 @@ test('ends a request when the proxy refuses its password', async ({ ways }) => {
 });
 
 /** Whether a page's WebSocket opens. */
-async function socketOf(context: Awaited<ReturnType<Browser['newContext']>>, dev: DevServer): Promise<unknown> {
-  const page = await context.newPage();
+async function socketOf(page: Page, dev: DevServer): Promise<unknown> {
   try {
     await page.goto(`${dev.url}/page`);
     return await page.evaluate(
@@ -382,7 +384,5 @@ async function socketOf(context: Awaited<ReturnType<Browser['newContext']>>, dev
     );
   } catch {
     return 'no page';
-  } finally {
-    await page.close();
   }
 }

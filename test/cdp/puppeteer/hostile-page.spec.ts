@@ -1,5 +1,6 @@
 import type { Browser } from 'puppeteer-core';
 import { Savings } from '../../../src/cdp/figures/savings.ts';
+import { slowOnFull } from '../../support/cdp/browser-kinds.ts';
 import { HOSTILE_PAGE } from '../../support/cdp/hostile-page.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';
 
@@ -36,18 +37,23 @@ for (const onFullChromium of [false, true]) {
     test.use({ onFullChromium });
     test.setTimeout(180_000);
 
-    test('shows a page the same as without `ahead`', async ({ start, connectPuppeteer, site }) => {
-      const { api } = await start({ allowLoopback: true, rtt: ROUND_TRIP_MS });
-      const go = async (ahead: boolean) => {
-        const savings = new Savings(1);
-        const options = { ahead, sharesBrowser: true, savings };
-        const reports = await reportsOf(await connectPuppeteer((await api.create()).body.cdpUrl, options), site.url);
-        return { reports, savedMs: savings.savedMs };
-      };
-      const plain = await go(false);
-      const ahead = await go(true);
-      expect(ahead.reports).toEqual(plain.reports);
-      expect(ahead.savedMs).toBeGreaterThan(TESTS * ROUND_TRIP_MS);
-    });
+    // On full Chromium: latency/hostile-page.spec.ts and same-exchange.spec.ts.
+    test(
+      'shows a page the same as without `ahead`',
+      slowOnFull(onFullChromium),
+      async ({ start, connectPuppeteer, site }) => {
+        const { api } = await start({ allowLoopback: true, rtt: ROUND_TRIP_MS });
+        const go = async (ahead: boolean) => {
+          const savings = new Savings(1);
+          const options = { ahead, sharesBrowser: true, savings };
+          const reports = await reportsOf(await connectPuppeteer((await api.create()).body.cdpUrl, options), site.url);
+          return { reports, savedMs: savings.savedMs };
+        };
+        const plain = await go(false);
+        const ahead = await go(true);
+        expect(ahead.reports).toEqual(plain.reports);
+        expect(ahead.savedMs).toBeGreaterThan(TESTS * ROUND_TRIP_MS);
+      },
+    );
   });
 }
