@@ -3,11 +3,16 @@ import { stripVTControlCharacters } from 'node:util';
 
 /** The page about the random runs of a set, from the lines that each run left (`ChaosResult`). */
 
-const KINDS = { stub: 'stub browsers', chromium: 'real Chromium', provider: "a user's provider" };
+const KINDS = {
+  stub: 'stub browsers',
+  chromium: 'real Chromium',
+  provider: "a user's provider",
+  addresses: 'addresses',
+};
 
 /** The command for so many runs of each kind. */
-export function commandOf({ stub = 0, chromium = 0, provider = 0 }) {
-  return `node scripts/faults.mjs ${stub} --real ${chromium} --provider ${provider}`;
+export function commandOf({ stub = 0, chromium = 0, provider = 0, addresses = 0 }) {
+  return `node scripts/faults.mjs ${stub} --real ${chromium} --provider ${provider} --addresses ${addresses}`;
 }
 
 /** Names a run of the set. */

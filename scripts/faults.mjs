@@ -8,9 +8,9 @@ import { setUp } from './set-up.mjs';
 
 /**
  * `node scripts/faults.mjs 1000 --real 200`: the fault suite, with so many random runs on stub browsers (200 unless
- * given), on real ones (20) and on those of a user's provider (20, or `--provider 50`). They are those of CHAOS_SEED, a
- * new one unless given.
- *   --only 17   that run alone (`0 --real 17 --provider 0 --only 17`: a real one)
+ * given), on real ones (20), on those of a user's provider (20, or `--provider 50`) and on addresses of browsers that
+ * run already (20, or `--addresses 50`). They are those of CHAOS_SEED, a new one unless given.
+ *   --only 17   that run alone (`0 --real 17 --provider 0 --addresses 0 --only 17`: a real one)
  *   --resume    goes on with the set of this CHAOS_SEED where it was broken off, and does the red ones again; on the
  *               same commit only. Red results stay in the file and on the page, also when a later one is green
  *   --write     writes bench/results/reliability.md, which shows every result; on a clean commit only
@@ -49,6 +49,7 @@ await main(async () => {
     options: {
       real: { type: 'string', default: '20' },
       provider: { type: 'string', default: '20' },
+      addresses: { type: 'string', default: '20' },
       only: { type: 'string' },
       resume: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
@@ -59,6 +60,7 @@ await main(async () => {
     stub: countOf(positionals[0] ?? '200', 'How many runs'),
     chromium: countOf(values.real, '--real'),
     provider: countOf(values.provider, '--provider'),
+    addresses: countOf(values.addresses, '--addresses'),
   };
   const all = commandOf(asked);
   const seed = process.env.CHAOS_SEED ?? String(Math.floor(Math.random() * 100_000));
@@ -76,19 +78,20 @@ await main(async () => {
   if (other) throw new Error(`--resume: ${file} is about commit ${other.commit}, not ${tested}. Begin a new set.`);
   const done = latestOf(before).filter(({ ok }) => ok);
   console.log(
-    `CHAOS_SEED=${seed}: ${asked.stub} runs on stub browsers, ${asked.chromium} on Chromium, ${asked.provider} on a provider`,
+    `CHAOS_SEED=${seed}: ${asked.stub} runs on stub browsers, ${asked.chromium} on Chromium, ${asked.provider} on a provider, ${asked.addresses} on addresses`,
   );
   if (done.length > 0) console.log(`${done.length} of them were green before`);
   await setUp();
   const only =
     values.only === undefined
       ? []
-      : ['-g', `chaos run ${countOf(values.only, '--only')} (on (Chromium|a provider) )?of `];
+      : ['-g', `chaos run ${countOf(values.only, '--only')} (on (Chromium|a provider|addresses) )?of `];
   const code = await playwrightTest(['--project=faults', ...only, ...(end === -1 ? [] : argv.slice(end + 1))], {
     CHAOS_SEED: seed,
     CHAOS_RUNS: String(asked.stub),
     CHAOS_REAL: String(asked.chromium),
     CHAOS_PROVIDER: String(asked.provider),
+    CHAOS_ADDRESSES: String(asked.addresses),
     CHAOS_DONE: done.map(nameOf).join(),
     // A red run that is looked into alone does not count.
     CHAOS_RESULTS: values.only === undefined ? file : '',
@@ -98,7 +101,7 @@ await main(async () => {
   const results = resultsIn(file, asked);
   const page = pageOf(results);
   console.log(`\n${page}`);
-  if (latestOf(results).length < asked.stub + asked.chromium + asked.provider) {
+  if (latestOf(results).length < Object.values(asked).reduce((sum, each) => sum + each)) {
     console.log(`Not the whole set: CHAOS_SEED=${seed} ${all} --resume`);
   }
   if (values.write) writeFileSync(PAGE, page);

@@ -22,7 +22,8 @@ const PROJECTS = [
 await main(async () => {
   // The examples import the package by its name; in a fresh clone it has not been built.
   if (!existsSync('dist/index.d.ts')) await ensureBuilt();
-  const codes = await Promise.all(PROJECTS.map(check));
+  // Without a feature (scripts/without.mjs), some are missing.
+  const codes = await Promise.all(PROJECTS.filter((project) => existsSync(project)).map(check));
   return codes.every((code) => code === 0) ? 0 : 1;
 });
 

@@ -10,14 +10,14 @@ import { type ChaosResult, tally } from './chaos/tally.ts';
 /**
  * Short suites with random faults, random surroundings and random deaths. However a run ends, no browser is left
  * running, no end is left unconfirmed, and nothing foreign is touched. `CHAOS_RUNS` sets the number of runs on stub
- * browsers, `CHAOS_REAL` on real ones, `CHAOS_PROVIDER` on a user's provider. Run n of `CHAOS_SEED` is the same every
- * time.
+ * browsers, `CHAOS_REAL` on real ones, `CHAOS_PROVIDER` on a user's provider, `CHAOS_ADDRESSES` on browsers that run
+ * already. Run n of `CHAOS_SEED` is the same every time.
  */
 
 const SEED = Number(process.env.CHAOS_SEED ?? 1);
-const { CHAOS_RUNS, CHAOS_REAL, CHAOS_PROVIDER } = process.env;
+const { CHAOS_RUNS, CHAOS_REAL, CHAOS_PROVIDER, CHAOS_ADDRESSES } = process.env;
 /** Runs for `npm test`: short ones that together cover every kind of fault. */
-const BRIEF = { stub: [7, 11, 13, 21, 29, 45], chromium: [13], provider: [12, 28] };
+const BRIEF = { stub: [7, 11, 13, 21, 29, 45], chromium: [13], provider: [12, 28], addresses: [1] };
 const RUNS =
   CHAOS_RUNS === undefined
     ? BRIEF
@@ -25,17 +25,19 @@ const RUNS =
         stub: upTo(Number(CHAOS_RUNS)),
         chromium: upTo(Number(CHAOS_REAL ?? 0)),
         provider: upTo(Number(CHAOS_PROVIDER ?? 0)),
+        addresses: upTo(Number(CHAOS_ADDRESSES ?? 0)),
       };
 /** Runs to skip, because an earlier execution of this set has done them. */
 const DONE = new Set((process.env.CHAOS_DONE ?? '').split(','));
 /** Makes the runs of a seed differ by kind. */
-const OFFSET = { stub: 0, chromium: 5_000, provider: 8_000 };
-const NAMES = { stub: '', chromium: ' on Chromium', provider: ' on a provider' };
+const OFFSET = { stub: 0, chromium: 5_000, provider: 8_000, addresses: 9_000 };
+const NAMES = { stub: '', chromium: ' on Chromium', provider: ' on a provider', addresses: ' on addresses' };
 /** The options of `scripts/faults.mjs` for one run. */
 const ALONE: Record<ChaosKind, (n: number) => string> = {
-  stub: (n) => `${n} --real 0 --provider 0`,
-  chromium: (n) => `0 --real ${n} --provider 0`,
-  provider: (n) => `0 --real 0 --provider ${n}`,
+  stub: (n) => `${n} --real 0 --provider 0 --addresses 0`,
+  chromium: (n) => `0 --real ${n} --provider 0 --addresses 0`,
+  provider: (n) => `0 --real 0 --provider ${n} --addresses 0`,
+  addresses: (n) => `0 --real 0 --provider 0 --addresses ${n}`,
 };
 
 /** Undoes a random run's changes even if the run is interrupted. */
@@ -47,7 +49,7 @@ const test = base.extend<{ later: (undo: () => unknown) => void }>({
   },
 });
 
-for (const kind of ['stub', 'chromium', 'provider'] as const) {
+for (const kind of ['stub', 'chromium', 'provider', 'addresses'] as const) {
   for (const n of RUNS[kind]) {
     if (DONE.has(`${kind}-${n}`)) continue;
     test(`chaos run ${n}${NAMES[kind]} of CHAOS_SEED=${SEED}`, async ({ newConsumer, site, later }) => {

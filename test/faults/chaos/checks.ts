@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { chromium } from '@playwright/test';
 import { type LedgerContent, parseLedger } from '../../../src/broker/ledger/ledger-file.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { commandOf } from '../../support/e2e/process-tree.ts';
@@ -71,6 +72,28 @@ export function browsersIn(temporary: string, emulator: number | null): string[]
     .map(Number)
     .filter((pid) => profile.test(commandOf(pid)))
     .map((pid) => `browser ${pid}`);
+}
+
+/** Returns contexts of runs in browsers that run already, and pages in addition to the first one. */
+export async function leftInBrowsers(addresses: readonly string[]): Promise<string[]> {
+  const left = await Promise.all(
+    addresses.map(async (address, index) => {
+      const browser = await chromium.connectOverCDP(address);
+      try {
+        const session = await browser.newBrowserCDPSession();
+        const { browserContextIds } = await session.send('Target.getBrowserContexts');
+        const { targetInfos } = await session.send('Target.getTargets');
+        const pages = targetInfos.filter(({ type }) => type === 'page').slice(1);
+        return [
+          ...browserContextIds.map((id) => `context ${id} in browser ${index}`),
+          ...pages.map(({ url }) => `page ${url} in browser ${index}`),
+        ];
+      } finally {
+        await browser.close();
+      }
+    }),
+  );
+  return left.flat();
 }
 
 /** Returns directories of brokers' sockets. */

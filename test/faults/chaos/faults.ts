@@ -3,9 +3,9 @@ import type { Choices } from '../../support/random-choices.ts';
 
 /**
  * Where a run's browsers come from; `embedded`: the run's own emulator, without a service outside the run; `provider`:
- * a user's provider, which gets them from that service.
+ * a user's provider, which gets them from that service; `addresses`: browsers of that service that run already.
  */
-export type Source = 'session' | 'pool' | 'pool-only' | 'run-pool' | 'embedded' | 'provider';
+export type Source = 'session' | 'pool' | 'pool-only' | 'run-pool' | 'embedded' | 'provider' | 'addresses';
 
 const CALLS = {
   create: { method: 'POST', path: '/v1/browser/session' },
@@ -42,9 +42,24 @@ const ENDS = [
   'stallBrowser',
 ] as const;
 
+/** Faults of a connection to a browser that runs on. */
+const LINK_FAULTS: FaultRule['effect'][] = [
+  { status: 503 },
+  { reset: true },
+  { delayMs: 700 },
+  { cutLink: true, afterMs: 0 },
+  { cutLink: true, afterMs: 1_500 },
+];
+
 /** Returns up to four faulty calls, and sometimes a fault that ends a browser. */
 export function drawFaults({ whole, pick, chance }: Choices, source: Source): FaultRule[] {
   const faults: FaultRule[] = [];
+  if (source === 'addresses') {
+    const link = { method: 'GET', path: '/cdp/*' } as const;
+    for (let n = whole(0, 3); n > 0; n -= 1)
+      faults.push({ match: { ...link, nth: whole(1, 4) }, effect: pick(LINK_FAULTS), count: 1 });
+    return faults;
+  }
   for (let n = whole(0, 4); n > 0; n -= 1) {
     const call = pick(Object.keys(CALLS) as (keyof typeof CALLS)[]);
     let effect = pick(SPOILT);

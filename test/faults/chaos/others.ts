@@ -6,6 +6,8 @@ import type { ChaosPlan } from './plan.ts';
 export interface Others {
   /** Foreign sessions. */
   sessions: ReadonlySet<string>;
+  /** Addresses of browsers among them that the run may use, as others do. */
+  addresses: readonly string[];
   /** Names of pools that do not belong to a run. */
   pools: ReadonlySet<string>;
   /** Returns what has changed, one line each. */
@@ -28,11 +30,11 @@ const FOREIGN_NOTE = sessionNote(
 
 /**
  * Creates foreign sessions, one of them of another suite's dead run, and a pool with a lease. `chaos` is the user's
- * pool that runs lease from. With real browsers, there are fewer sessions.
+ * pool that runs lease from. With real browsers, there are fewer sessions; a run on addresses has one for each worker.
  */
 export async function placeOthers(
   client: ServiceClient,
-  { browser, source }: ChaosPlan,
+  { browser, source, workers }: ChaosPlan,
   leaseTimeoutSeconds: number,
 ): Promise<Others> {
   const few = browser === 'chromium';
@@ -43,6 +45,12 @@ export async function placeOthers(
   if (!few) {
     notes.set((await client.createSession({})).sessionId, '');
     notes.set((await client.acquire(pools[0]?.id ?? '', { waitMs: 30_000 })).sessionId, '');
+  }
+  const addresses: string[] = [];
+  for (let n = source === 'addresses' ? workers : 0; n > 0; n -= 1) {
+    const { sessionId, cdpUrl } = await client.createSession({});
+    notes.set(sessionId, '');
+    addresses.push(cdpUrl ?? '');
   }
   const touched = async () => {
     const lines: string[] = [];
@@ -55,5 +63,5 @@ export async function placeOthers(
     for (const { id, name } of pools) if (!there.has(id)) lines.push(`pool ${name} is gone`);
     return lines;
   };
-  return { sessions: new Set(notes.keys()), pools: new Set(pools.map(({ name }) => name)), touched };
+  return { sessions: new Set(notes.keys()), addresses, pools: new Set(pools.map(({ name }) => name)), touched };
 }

@@ -38,8 +38,11 @@ export interface FullDisk {
   from: 'start' | 'midway';
 }
 
-/** The sets of random runs: on stub browsers, on real ones, and on stub browsers of a user's provider. */
-export type ChaosKind = 'stub' | 'chromium' | 'provider';
+/**
+ * The sets of random runs: on stub browsers, on real ones, on stub browsers of a user's provider, and on real ones that
+ * run already.
+ */
+export type ChaosKind = 'stub' | 'chromium' | 'provider' | 'addresses';
 
 /** One random run. The same seed gives the same run. */
 export interface ChaosPlan {
@@ -64,10 +67,12 @@ export interface ChaosPlan {
   clock: { shiftMs: number; fromMs: number } | null;
 }
 
+const BROWSERS = { stub: 'stub', chromium: 'chromium', provider: 'stub', addresses: 'chromium' } as const;
 const SOURCES = {
   stub: ['session', 'session', 'pool', 'pool-only', 'run-pool'],
   chromium: ['session', 'session', 'embedded', 'pool', 'pool-only', 'run-pool'],
   provider: ['provider'],
+  addresses: ['addresses'],
 } as const;
 const POOLS: Record<Source, string> = {
   session: '',
@@ -76,6 +81,8 @@ const POOLS: Record<Source, string> = {
   'run-pool': 'pool: { create: {} },',
   embedded: `service: 'emulator',`,
   provider: `provider: './browsers.ts',`,
+  // In the environment: they are not known before the service runs.
+  addresses: '',
 };
 
 const VICTIMS = ['worker', 'runner', 'broker', 'service', 'machine', 'terminal'] as const;
@@ -100,7 +107,7 @@ const OTHERS = 4;
 export function chaosPlan(seed: number, kind: ChaosKind): ChaosPlan {
   const choices = choicesOf(seed);
   const { whole, pick, chance } = choices;
-  const real = kind === 'chromium';
+  const real = BROWSERS[kind] === 'chromium';
   const source: Source = pick(SOURCES[kind]);
   const workers = whole(1, real ? 2 : 3);
   const reuse = pick(['run', 'run', 'worker', 'test'] as const);
@@ -121,7 +128,7 @@ export function chaosPlan(seed: number, kind: ChaosKind): ChaosPlan {
   const remote = source !== 'embedded' && chance(0.25);
   return {
     seed,
-    browser: real ? 'chromium' : 'stub',
+    browser: BROWSERS[kind],
     playwright: chance(0.15) ? 'oldest' : 'latest',
     workers,
     files,

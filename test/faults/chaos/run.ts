@@ -13,6 +13,7 @@ import {
   browsersIn,
   doubtedRequests,
   leftAtService,
+  leftInBrowsers,
   leftLedgers,
   leftOfEmulators,
   leftSockets,
@@ -27,8 +28,8 @@ import { writeSuite } from './suite.ts';
 import { clockEnv, type SmallDisks, smallDisks } from './surroundings.ts';
 import type { ChaosResult } from './tally.ts';
 
-/** Timeout of one `playwright test`, in ms. */
-const RUN_MS = 240_000;
+/** Timeout of one `playwright test`, in ms. On a browser that hangs, each test takes a minute: it connects twice. */
+const RUN_MS = 420_000;
 /**
  * How long the broker may take to give everything back after its run has died, in ms, including retries after faults.
  */
@@ -74,7 +75,10 @@ export async function runChaos(
   // A stub has no network that could reach a suite's own server.
   const site: Record<string, string> = plan.browser === 'chromium' ? { SITE_URL: siteUrl } : {};
   // For the neighbour and for `poolwright sweep`.
-  const own: Record<string, string> = plan.source === 'provider' ? { POOLWRIGHT_PROVIDER: 'browsers.ts' } : {};
+  const own: Record<string, string> = {
+    ...(plan.source === 'provider' && { POOLWRIGHT_PROVIDER: 'browsers.ts' }),
+    ...(plan.source === 'addresses' && { POOLWRIGHT_CDP_URL: others.addresses.join(',') }),
+  };
   const env = { ...service.env, ...own, ...clockEnv(plan), ...site, TMPDIR: temporary, PWTEST_CACHE_DIR: cache };
   await service.addFaults();
   later(() => {
@@ -123,6 +127,7 @@ async function act(chaos: ChaosRun): Promise<void> {
     expect(ends, 'ends that were not confirmed').toEqual([]);
     await service.clearFaults();
     await expectNone(result, 'touched', others.touched, 0);
+    await expectNone(result, 'left', () => leftInBrowsers(others.addresses), SETTLE_MS);
   }
   if (plan.source === 'embedded') await expectNoDirectories(chaos);
   if (!struck && plan.emulator.faults.length === 0 && !disk?.directories.includes('output')) {
