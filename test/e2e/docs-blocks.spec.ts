@@ -30,6 +30,8 @@ const runnable = [...lines].filter(([line]) => !COMMANDS_NOT_RUN.some(([pattern]
 /** Each once, whatever its comment. */
 const commands = [...new Map(runnable.map(([line, page]) => [line.replace(/ +#.*/, ''), page]))];
 const FIRST_PAGES = ['README.md', 'docs/getting-started.md'];
+/** The config that `init` writes: the commands run with it. */
+const isOfInit = ({ code }: CodeBlock) => code.includes('export default withHostedBrowsers(config);');
 
 /** An empty project with one suite, after `npm i` and `init`. */
 async function projectAfterInit(consumer: Consumer): Promise<void> {
@@ -68,9 +70,10 @@ test('every block that does not run has a reason, and every reason has a block',
   expect(commands.length).toBeGreaterThan(5);
 });
 
-for (const { page, line, code } of configs) {
+for (const block of configs) {
+  const { page, line, code } = block;
   if (Object.keys(CONFIGS_NOT_RUN).some((text) => code.includes(text))) continue;
-  const tag = FIRST_PAGES.includes(page) ? [] : ['@slow'];
+  const tag = FIRST_PAGES.includes(page) && !isOfInit(block) ? [] : ['@slow'];
   test(`${page}:${line} › the config runs on the emulator`, { tag }, async ({ newConsumer }) => {
     const consumer = await newConsumer();
     await projectAfterInit(consumer);
@@ -98,6 +101,10 @@ test('commands › run in a project after `init`', async ({ newConsumer }) => {
   test.setTimeout(600_000);
   const consumer = await newConsumer();
   await projectAfterInit(consumer);
+  const written = await consumer.read('playwright.hosted.config.ts');
+  const shown = configs.filter((block) => FIRST_PAGES.includes(block.page) && isOfInit(block));
+  expect(shown).toHaveLength(1);
+  for (const { code } of shown) expect(written).toContain(code.replace(/^\/\/ .*\n/, ''));
   // First the runs, a whole one last: the others read its record.
   const runs = commands.filter(([line]) => line.includes('npm run test:hosted'));
   runs.sort(([a], [b]) => Number(b.includes('--shard')) - Number(a.includes('--shard')));
