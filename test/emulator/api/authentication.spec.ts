@@ -12,6 +12,8 @@ interface Operation {
   requestBody: { content: Record<string, { schema: unknown }> };
 }
 
+test.use({ onStubs: true });
+
 const MISSING = { error: 'Unauthorized: Missing or invalid Authorization header' };
 
 test.describe('authentication', () => {

@@ -34,7 +34,7 @@ test.describe('a session', () => {
   });
 
   test('is not found when the ID is wrong or missing', async ({ start }) => {
-    const { api } = await start();
+    const { api } = await start({ browser: 'stub' });
     const notFound = { status: 404, body: { error: 'Session not found' } };
     expect(await api.session('nope')).toEqual(notFound);
     expect(await api.stop('nope')).toEqual(notFound);
@@ -44,7 +44,7 @@ test.describe('a session', () => {
   });
 
   test('can be updated while it runs', async ({ start }) => {
-    const { api } = await start();
+    const { api } = await start({ browser: 'stub' });
     const { sessionId } = (await api.create({ note: 'a' })).body;
     const path = `/session?sessionId=${sessionId}`;
     expect((await api.patch(path, { note: 'b', whatever: 1 })).body.note).toBe('b');
@@ -130,7 +130,7 @@ test.describe('the concurrency limit', () => {
   });
 
   test('has a free slot as soon as a stop returns', async ({ start }) => {
-    const { api } = await start({ concurrentBrowsers: 1 });
+    const { api } = await start({ browser: 'stub', concurrentBrowsers: 1 });
     const { sessionId } = (await api.create()).body;
     expect(await api.create()).toEqual(refused);
     await api.stop(sessionId);
@@ -160,7 +160,7 @@ test.describe('a start that fails', () => {
 });
 
 test('lists sessions newest first, by status, in pages', async ({ start }) => {
-  const { api } = await start();
+  const { api } = await start({ browser: 'stub' });
   const created: string[] = [];
   for (const note of ['a', 'b', 'c']) created.unshift((await api.create({ note })).body.sessionId);
   await api.stop(created[2] as string);

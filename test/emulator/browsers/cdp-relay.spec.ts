@@ -54,7 +54,7 @@ async function firstResponse(client: RawLink, text: string): Promise<object> {
 
 test.describe('the CDP address', () => {
   test('is refused with a wrong token and after the end', async ({ start }) => {
-    const { api } = await start();
+    const { api } = await start({ browser: 'stub' });
     const { sessionId, cdpUrl } = (await api.create()).body;
     expect(await handshake(cdpUrl)).toMatchObject({ status: 101 });
     expect(await handshake(`${cdpUrl}x`)).toEqual({ status: 404, text: 'There is no browser at this address' });
@@ -64,7 +64,7 @@ test.describe('the CDP address', () => {
   });
 
   test('serves no HTTP', async ({ start }) => {
-    const { api, baseURL } = await start();
+    const { api, baseURL } = await start({ browser: 'stub' });
     const { cdpUrl } = (await api.create()).body;
     for (const path of ['/json/version', '/json', new URL(cdpUrl).pathname]) {
       expect((await fetch(baseURL + path)).status).toBe(404);

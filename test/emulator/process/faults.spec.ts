@@ -21,6 +21,8 @@ const failure = (work: Promise<unknown>) =>
   );
 
 test.describe('the list of faults', () => {
+  test.use({ onStubs: true });
+
   test('matches by method, path, nth and count, and reports its counts', async ({ start }) => {
     const { api } = await start({
       faults: [
@@ -132,6 +134,8 @@ test.describe('the list of faults', () => {
 });
 
 test.describe('a fault of the wire', () => {
+  test.use({ onStubs: true });
+
   test('responds with a status, headers and any body', async ({ start }) => {
     const { api, baseURL } = await start({
       faults: [
@@ -278,7 +282,7 @@ test.describe('a fault of a browser', () => {
   });
 
   test('can be applied at once, by session ID', async ({ start }) => {
-    const { api, baseURL } = await start({ workspaces: [{ apiKey: 'a' }, { apiKey: 'b' }] });
+    const { api, baseURL } = await start({ browser: 'stub', workspaces: [{ apiKey: 'a' }, { apiKey: 'b' }] });
     const { sessionId } = (await api.create()).body;
     const act = (action: string, by = api) => by.call('POST', `/__emulator/sessions/${sessionId}/${action}`);
     expect(await act('explode')).toEqual({

@@ -18,6 +18,8 @@ export interface TestEmulator extends Emulator {
 interface Fixtures {
   /** An option: the artefact from which the emulator, and a transport to its browsers, are loaded. */
   artefact: Artefact;
+  /** An option: whether browsers are stubs. Where no browser matters, each Chromium is a waste of half a second. */
+  onStubs: boolean;
   /** An option: whether plain sessions also use full Chromium instead of the headless shell. */
   onFullChromium: boolean;
   /** Starts an emulator and stops it after the test; all its Chromiums must be gone then. */
@@ -36,14 +38,20 @@ interface Fixtures {
 export const test = base.extend<Fixtures>({
   artefact: ['sources', { option: true }],
 
+  onStubs: [false, { option: true }],
+
   onFullChromium: [false, { option: true }],
 
   // Emulators may write to the directory until they have stopped: it must outlive them.
-  start: async ({ directory: _directory, onFullChromium, artefact }, use) => {
+  start: async ({ directory: _directory, onFullChromium, artefact, onStubs }, use) => {
     const emulators: Emulator[] = [];
     const full = onFullChromium ? await allOnFullChromium() : {};
     await use(async (options = {}, clock = systemClock) => {
-      const emulator = await startFrom(artefact, { ...full, ...options }, clock);
+      const emulator = await startFrom(
+        artefact,
+        { ...full, ...(onStubs && { browser: 'stub' as const }), ...options },
+        clock,
+      );
       emulators.push(emulator);
       return Object.assign(emulator, { api: new Api(emulator.baseURL, emulator.apiKey) });
     });
