@@ -5,7 +5,7 @@ import { keyOf } from '../record/test-record.ts';
 
 /** The tests of one file, and of one repetition of it with `--repeat-each`. */
 interface Group {
-  /** Whether one worker runs them in sequence. In a fully parallel project, any worker may run each. */
+  /** Whether one worker runs them in sequence: until two of them run at once, unless the project is fully parallel. */
   inSequence: boolean;
   /** IDs of the tests that have not begun or will be retried. */
   waiting: Set<string>;
@@ -28,8 +28,10 @@ export class RemainingTests {
   /** A test begins in a worker, or is skipped without one. */
   began({ id }: TestCase, { parallelIndex, retry }: TestResult): void {
     const group = this.#byTest.get(id);
-    group?.waiting.delete(id);
-    if (parallelIndex >= 0) group?.running.set(id, keyOf({ id, retry }));
+    if (!group) return;
+    group.waiting.delete(id);
+    if (parallelIndex >= 0) group.running.set(id, keyOf({ id, retry }));
+    if (group.running.size > 1) group.inSequence = false;
   }
 
   ended({ id, expectedStatus, retries }: TestCase, { status, retry }: TestResult): void {
@@ -43,9 +45,12 @@ export class RemainingTests {
   get state(): RemainingParams['projects'] {
     return this.#projects.map(({ id, groups }) => ({
       project: id,
-      unfinished: groups.reduce((sum, { waiting, running }) => sum + waiting.size + running.size, 0),
+      atOnce: groups.reduce((sum, { inSequence, waiting, running }) => {
+        const unfinished = waiting.size + running.size;
+        return sum + (inSequence ? Math.min(1, unfinished) : unfinished);
+      }, 0),
       followed: groups.flatMap(({ inSequence, waiting, running }) =>
-        inSequence ? [...running.values()].slice(0, waiting.size) : [],
+        inSequence && waiting.size > 0 ? [...running.values()] : [],
       ),
     }));
   }
@@ -61,15 +66,17 @@ export class RemainingTests {
 
 /**
  * The projects of the workers that Playwright starts first, one ID per worker: as many as `config.workers`, but not
- * more than there are files or, in a fully parallel project, tests.
+ * more than there are files. One worker may run all tests of a file (serial mode), and one browser too few is better
+ * than an unused one.
  */
 export function firstWorkers(config: FullConfig, suite: Suite): string[] {
   const first = projectsOf(config, suite).flatMap(({ id, project, files }) => {
     // A project with dependencies begins after them.
     if (project.dependencies.length > 0) return [];
-    const repetitions = files.flatMap(repetitionsOf);
-    const groups = isFullyParallel(config, project) ? repetitions.flat() : repetitions;
-    return groups.slice(0, workersOf(project)).map(() => id);
+    return files
+      .flatMap(repetitionsOf)
+      .slice(0, workersOf(project))
+      .map(() => id);
   });
   return first.slice(0, config.workers);
 }

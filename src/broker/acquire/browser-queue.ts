@@ -117,11 +117,11 @@ export class BrowserQueue {
    */
   expectTests(projects: readonly (Tests & { plan: LeasePlan })[] | null): void {
     const byQueue = new Map<PlanQueue, Tests>();
-    for (const { plan, unfinished, followed } of projects ?? []) {
+    for (const { plan, atOnce, followed } of projects ?? []) {
       const queue = this.of(plan);
-      const before = byQueue.get(queue) ?? { unfinished: 0, followed: [] };
+      const before = byQueue.get(queue) ?? { atOnce: 0, followed: [] };
       byQueue.set(queue, {
-        unfinished: before.unfinished + unfinished,
+        atOnce: before.atOnce + atOnce,
         followed: [...before.followed, ...followed],
       });
     }

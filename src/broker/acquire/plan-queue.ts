@@ -23,7 +23,7 @@ export interface QueueOptions {
 }
 
 /** The remaining tests of one plan, as the runner reports them. */
-export type Tests = Pick<RemainingParams['projects'][number], 'unfinished' | 'followed'>;
+export type Tests = Pick<RemainingParams['projects'][number], 'atOnce' | 'followed'>;
 
 /**
  * The queue for the browsers of one plan: waiting workers, pending orders and idle browsers.
@@ -221,7 +221,7 @@ export class PlanQueue {
     if (!this.#tests) return;
     // With `reuse: 'test'`, no test uses a leased browser again.
     const served = this.#reuse === 'test' ? 0 : this.#leased.size;
-    const usable = Math.max(0, this.#tests.unfinished - served);
+    const usable = Math.max(0, this.#tests.atOnce - served);
     this.#expectAtMost(usable);
     this.#idle.keepMost(usable);
   }

@@ -85,7 +85,6 @@ test('lease time › browsers are requested before any worker loads its tests', 
         { name: 'a file', testMatch: 'file.spec.ts' },
         { name: 'one test', testMatch: 'one.spec.ts', fullyParallel: true },
         { name: 'serial tests', testMatch: 'serial.spec.ts', fullyParallel: true },
-        { name: 'no browser', testMatch: 'none.spec.ts' },
         { name: 'local', testMatch: 'none.spec.ts', use: { hosted: false } },
       ],`,
     tests: {

@@ -49,34 +49,34 @@ function runOf(given: Given[], more: Partial<FullConfig> = {}) {
   };
 }
 
-test('counts a test until it ends, and says which running ones are followed by another in their worker', () => {
+test('counts a file until its last test ends, and says which running tests another one follows in their worker', () => {
   const run = runOf([{ name: 'us', files: ['ab', 'c'] }]);
-  expect(run.of('us')).toMatchObject({ unfinished: 3, followed: [] });
+  expect(run.of('us')).toMatchObject({ atOnce: 2, followed: [] });
   run.began('a');
   run.began('c', { parallelIndex: 1 });
-  expect(run.of('us')).toMatchObject({ unfinished: 3, followed: ['a 0'] });
+  expect(run.of('us')).toMatchObject({ atOnce: 2, followed: ['a 0'] });
   run.ended('a');
-  expect(run.of('us')).toMatchObject({ unfinished: 2, followed: [] });
-  run.began('b');
-  expect(run.of('us')).toMatchObject({ unfinished: 2, followed: [] });
-  run.ended('b');
   run.ended('c');
-  expect(run.of('us')).toMatchObject({ unfinished: 0 });
+  expect(run.of('us')).toMatchObject({ atOnce: 1, followed: [] });
+  run.began('b');
+  expect(run.of('us')).toMatchObject({ atOnce: 1, followed: [] });
+  run.ended('b');
+  expect(run.of('us')).toMatchObject({ atOnce: 0 });
 });
 
 test('gives the rest of a file to another worker when a test fails, and counts its retry', () => {
   const run = runOf([{ name: 'us', files: ['a'], retries: 1 }]);
   run.began('a');
   run.ended('a', 'failed');
-  expect(run.of('us')).toMatchObject({ unfinished: 1, followed: [] });
+  expect(run.of('us')).toMatchObject({ atOnce: 1, followed: [] });
   run.began('a', { retry: 1 });
   run.ended('a', 'failed', 1);
-  expect(run.of('us')).toMatchObject({ unfinished: 0 });
+  expect(run.of('us')).toMatchObject({ atOnce: 0 });
 });
 
 test('does not count skipped tests, nor the retry of an interrupted one', () => {
-  const run = runOf([{ name: 'us', files: ['a-bcd'], retries: 1 }]);
-  expect(run.of('us')).toMatchObject({ unfinished: 3 });
+  const run = runOf([{ name: 'us', files: ['a', '-b', 'c', 'd'], retries: 1 }]);
+  expect(run.of('us')).toMatchObject({ atOnce: 3 });
   run.began('a');
   run.ended('a', 'interrupted');
   // Without a worker.
@@ -85,25 +85,25 @@ test('does not count skipped tests, nor the retry of an interrupted one', () => 
   // While it runs.
   run.began('d');
   run.ended('d', 'skipped');
-  expect(run.of('us')).toMatchObject({ unfinished: 0, followed: [] });
+  expect(run.of('us')).toMatchObject({ atOnce: 0, followed: [] });
 });
 
-test('says of no test that another follows if any worker may run that', () => {
+test('counts each test that any worker may run: of a parallel project, and of a file of which two run at once', () => {
   const run = runOf([
     { name: 'us', files: ['ab'], fullyParallel: true },
     { name: 'de', files: ['cde'] },
   ]);
   run.began('a');
-  expect(run.of('us')).toMatchObject({ unfinished: 2, followed: [] });
-  // A parallel describe: two workers run its tests, and only one of them runs the third.
+  expect(run.of('us')).toMatchObject({ atOnce: 2, followed: [] });
   run.began('c', { parallelIndex: 1 });
+  expect(run.of('de')).toMatchObject({ atOnce: 1, followed: ['c 0'] });
   run.began('d', { parallelIndex: 2 });
-  expect(run.of('de')).toMatchObject({ unfinished: 3, followed: ['c 0'] });
+  expect(run.of('de')).toMatchObject({ atOnce: 3, followed: [] });
 });
 
 const FIRST: [name: string, given: Given[], workers: number, first: string[]][] = [
   ['one for each file and repetition', [{ name: 'us', files: ['ab', 'c|d'] }], 4, ['us', 'us', 'us']],
-  ['one for each test that any worker may run', [{ name: 'us', files: ['ab'], fullyParallel: true }], 4, ['us', 'us']],
+  ['one for a file whose tests may be serial', [{ name: 'us', files: ['ab'], fullyParallel: true }], 4, ['us']],
   ['as many as the run has workers', [{ name: 'us', files: ['a', 'b', 'c'] }], 2, ['us', 'us']],
   ['as many as the project may have', [{ name: 'us', files: ['a', 'b', 'c'], workers: 1 }], 4, ['us']],
   ['none for a file whose tests are skipped', [{ name: 'us', files: ['-a', 'b'] }], 4, ['us']],

@@ -71,8 +71,11 @@ const remainingParams = v.object({
     v.object({
       /** ID of the project. */
       project: v.string(),
-      /** How many tests have not ended or will be retried. */
-      unfinished: count,
+      /**
+       * How many browsers the remaining tests can use at the same time: one for each file that one worker runs in
+       * sequence, and one for each other test.
+       */
+      atOnce: count,
       /** The running attempts after which the same worker runs another test, see `keyOf` in the record. */
       followed: v.array(v.string()),
     }),

@@ -50,7 +50,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('tell' as const),
       tests: fc.option(
-        fc.record({ unfinished: fc.nat(8), followed: fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }) }),
+        fc.record({ atOnce: fc.nat(8), followed: fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }) }),
       ),
     }),
   },
@@ -226,7 +226,7 @@ class History {
   private get usable(): number {
     if (this.told === null) return Number.POSITIVE_INFINITY;
     const leased = this.browsers.filter(({ state }) => state === 'leased').length;
-    return Math.max(0, this.told.unfinished - (this.reuse === 'test' ? 0 : leased));
+    return Math.max(0, this.told.atOnce - (this.reuse === 'test' ? 0 : leased));
   }
 
   /** A browser must not end while remaining tests can use it, unless it is old, or others need its place. */

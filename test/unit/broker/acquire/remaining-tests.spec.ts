@@ -7,9 +7,9 @@ import { test } from '../../../support/unit/broker/socket-broker.ts';
  * `reuse: 'test'` and `p1` 'run'.
  */
 
-/** @param projects how many tests have not ended, and which running attempts another one follows */
-const reportOf = (projects: Record<string, [unfinished: number, ...followed: string[]]>): RemainingParams['projects'] =>
-  Object.entries(projects).map(([project, [unfinished, ...followed]]) => ({ project, unfinished, followed }));
+/** @param projects how many browsers their tests can use at once, and which running attempts another one follows */
+const reportOf = (projects: Record<string, [atOnce: number, ...followed: string[]]>): RemainingParams['projects'] =>
+  Object.entries(projects).map(([project, [atOnce, ...followed]]) => ({ project, atOnce, followed }));
 const lease = { project: 'p1', parallelIndex: 0, needMs: 1_000 };
 const HEALTHY = { condition: 'healthy', toBeReplaced: false } as const;
 
