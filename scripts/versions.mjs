@@ -163,7 +163,7 @@ function run({ name, node, tests, prepare }) {
   const more = ['--workers=2', '--reporter=list,json'];
   spawnSync(process.execPath, [cli, 'test', '--project=e2e', ...tests, ...more], {
     stdio: 'inherit',
-    env: { ...process.env, ...env, TEST_NODE: binary, PLAYWRIGHT_JSON_OUTPUT_NAME: results },
+    env: { POOLWRIGHT_RUNS: 'all', ...process.env, ...env, TEST_NODE: binary, PLAYWRIGHT_JSON_OUTPUT_NAME: results },
   });
   const { stats } = JSON.parse(readFileSync(results, 'utf8'));
   return { key: `| ${runner} | ${client} | ${nodeVersion}`, stats };
