@@ -13,9 +13,10 @@ const MAY_IMPORT = {
   service: BASE,
   options: ['service', ...BASE],
   record: BASE,
-  // Browsers that are not the service's.
+  // Where browsers come from: the service, addresses, a user's module.
   providers: ['record', 'options', 'service', ...BASE],
-  broker: ['providers', 'record', 'options', 'service', ...BASE],
+  // Knows the service only as one of its providers.
+  broker: ['providers', 'record', 'options', ...BASE],
   cdp: BASE,
   // Optional parts of a run: what they plug into imports only their list.
   features: ['record', 'broker', 'cdp', 'options', ...BASE],

@@ -7,6 +7,7 @@ import { printable } from '../printable.ts';
 import { redactText } from '../redact.ts';
 import { isAmbiguous, nextDelay } from '../service/index.ts';
 import { cdpAddress } from './cdp-address.ts';
+import { type AcquireAccount, unleased } from './port.ts';
 import type { Provider, ProviderErrorCode, ProviderRequest, ReleaseReason } from './provider.ts';
 
 /** Time limit of each call, in ms. Browsers take as long to start as the service's. */
@@ -71,18 +72,6 @@ export interface CheckedProvider extends Provider {
 
 type Call = keyof typeof TIME_LIMITS;
 
-/** Keeps account of what `acquire` starts. Each is called in the turn in which the fact is known. */
-export interface AcquireAccount {
-  /** A browser was acquired: the caller ends it, also if the call fails. */
-  onKnown(id: string): void;
-  /** The same for a browser that came when the call had failed. */
-  onUnused(id: string): void;
-  /** A browser may have been started, and its ID is unknown. */
-  onDoubt(): void;
-  /** What became of it is known after all. */
-  onCertain(): void;
-}
-
 /**
  * Calls a provider. Each call has a time limit, what it returns is checked, and every failure is a ServiceError. Their
  * messages have none of the secrets of its browsers.
@@ -117,8 +106,8 @@ export class ProviderCalls {
   ): Promise<LeasableBrowser> {
     const given = await this.#acquired(request, signal, account);
     const named = v.safeParse(withId, given);
-    if (named.success) account.onKnown(named.output.id);
-    else account.onDoubt();
+    if (named.success) account.known(unleased(named.output.id));
+    else account.doubt();
     const browser = this.#checked('acquire', providedBrowser, given);
     const { id, cdpUrl, headers = {}, expiresAt } = browser;
     this.#secrets.set(id, [cdpUrl, ...Object.values(headers)]);
@@ -152,14 +141,6 @@ export class ProviderCalls {
       call === 'usage' ? provider.usage?.(id) : provider.limit?.(),
     );
     return this.#checked(call, figures[call], value ?? null);
-  }
-
-  kept(id: string): void {
-    this.#provider.kept?.(id);
-  }
-
-  async close(): Promise<void> {
-    await this.#provider.close?.();
   }
 
   /** Checks before a run that the provider works, as far as it can. */
@@ -200,10 +181,10 @@ export class ProviderCalls {
     } catch (error) {
       if (coming === null) throw error;
       const outcome = this.#outcome(coming, account);
-      if (hasEnded && (await outcome) === 'unknown') account.onDoubt();
+      if (hasEnded && (await outcome) === 'unknown') account.doubt();
       if (!hasEnded) {
-        account.onDoubt();
-        const certain = outcome.then((left) => left !== 'unknown' && account.onCertain());
+        account.doubt();
+        const certain = outcome.then((left) => left !== 'unknown' && account.certain());
         await within(certain, GIVE_UP_MS, null);
       }
       throw error;
@@ -211,11 +192,11 @@ export class ProviderCalls {
   }
 
   /** What a call that failed, or was given up, has left. Never rejects. */
-  async #outcome(coming: Promise<unknown>, { onUnused }: AcquireAccount): Promise<'a browser' | 'none' | 'unknown'> {
+  async #outcome(coming: Promise<unknown>, { unused }: AcquireAccount): Promise<'a browser' | 'none' | 'unknown'> {
     try {
       const named = v.safeParse(withId, await coming);
       if (!named.success) return 'unknown';
-      onUnused(named.output.id);
+      unused(unleased(named.output.id));
       return 'a browser';
     } catch (error) {
       return isAmbiguous(this.#failure('acquire', error)) ? 'unknown' : 'none';

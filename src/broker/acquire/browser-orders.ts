@@ -1,16 +1,13 @@
 import type { Clock } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import type { LeasePlan } from '../../options/schema/plan.ts';
+import { refusalOf } from '../../providers/failure-policy.ts';
+import type { BrowserProvider, Endable, Refusal, RunPools } from '../../providers/port.ts';
 import type { EndReason } from '../../record/enums.ts';
-import type { RetryInfo } from '../../service/index.ts';
-import type { AcquiredBrowser } from '../browsers/acquired-browser.ts';
-import type { BrowserService } from '../browsers/browser-service.ts';
-import type { Endable } from '../browsers/end-lease.ts';
-import { type HeldBrowser, heldBrowser, type WorkerSlot } from '../browsers/held-browser.ts';
-import { noteFor, type RunIdentity } from '../browsers/run-identity.ts';
+import { type AcquiredBrowser, type HeldBrowser, heldBrowser, type WorkerSlot } from '../browsers/held-browser.ts';
+import { noteFor, type RunIdentity } from '../browsers/session-note.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
-import type { PoolDirectory } from '../pools/pool-directory.ts';
 import { type Order, SurplusOrder } from './pending-orders.ts';
 import { RequestAccount } from './request-account.ts';
 import { BrowserRequest } from './requests/browser-request.ts';
@@ -19,17 +16,17 @@ import type { Priority, RequestScheduler, Waiting } from './requests/request-sch
 /** Remembers the service's last refusal to provide a browser. */
 export interface Refusals {
   /** The service refused; the request is retried. */
-  saw(refusal: RetryInfo): void;
+  saw(refusal: Refusal): void;
   /** Describes the last refusal; null if there is no recent one. */
   lately(): string | null;
 }
 
 /** What {@link BrowserOrders} needs from the broker. */
 export interface BrowserOrdersOptions {
-  client: BrowserService;
+  provider: BrowserProvider;
   run: RunIdentity;
   scheduler: RequestScheduler;
-  pools: PoolDirectory;
+  pools: Pick<RunPools, 'resolve'>;
   ledger: Ledger;
   log: Log;
   refusals: Refusals;
@@ -66,7 +63,8 @@ export class BrowserOrders {
 
   /** Requests one browser. */
   order(plan: LeasePlan, slot: WorkerSlot, priority: () => Priority, needMs: () => number): Order {
-    const { scheduler, ends } = this.#options;
+    const { scheduler, ends, pools, provider } = this.#options;
+    const { limited } = provider;
     const givenUp = new AbortController();
     const signal = AbortSignal.any([givenUp.signal, ends]);
     let waiting: Waiting = 'response';
@@ -87,9 +85,8 @@ export class BrowserOrders {
         return waitsFor();
       },
       explain: async (limit) => {
-        if (waiting === 'capacity')
-          return this.#options.client.limited?.reached ?? (await scheduler.describeLimit(limit));
-        return plan.pool === null ? waitsFor() : await this.#explainPool(plan, limit);
+        if (waiting === 'capacity') return limited.isShared ? await scheduler.describeLimit(limit) : limited.reached;
+        return (await (await pools.resolve(plan))?.explain(limit)) ?? waitsFor();
       },
       giveUp: () => givenUp.abort(new SurplusOrder()),
     };
@@ -101,8 +98,21 @@ export class BrowserOrders {
   }
 
   async #run(plan: LeasePlan, slot: WorkerSlot, standing: Standing): Promise<HeldBrowser> {
-    const { client, run, scheduler, pools, ledger, log, refusals, onCame, onUnused, onFailed, clock, closes, random } =
-      this.#options;
+    const {
+      provider,
+      run,
+      scheduler,
+      pools,
+      ledger,
+      log,
+      refusals,
+      onCame,
+      onUnused,
+      onFailed,
+      clock,
+      closes,
+      random,
+    } = this.#options;
     const request = `${run.mark}-${++this.#requests}`;
     const askedAt = new Date(clock.now());
     const order = { plan, slot, askedAt, shard: run.shard };
@@ -111,7 +121,7 @@ export class BrowserOrders {
       const pool = await pools.resolve(plan);
       if (closes.aborted) throw new SurplusOrder();
       account = new RequestAccount({
-        client,
+        provider,
         request,
         poolId: pool?.id ?? null,
         askedAt: clock.now(),
@@ -124,19 +134,16 @@ export class BrowserOrders {
       const { signal, needMs } = standing;
       const { project } = slot;
       const why = { project, needMs, note, account };
-      const asks = new BrowserRequest({ client, plan, pool, ...why, signal, closes, clock, random });
+      const asks = new BrowserRequest({ provider, plan, pool, ...why, signal, closes, clock, random });
       const browser = await scheduler.ask({
         ...standing,
         send: () => asks.send(),
         next: (error) => asks.next(error),
-        onAgain: (error, delayMs) => {
-          const { request, code, status, message } = error;
-          refusals.saw({ request, attempt: asks.attempts, delayMs, code, status, message });
-        },
+        onAgain: (error, delayMs) => refusals.saw(refusalOf(error, asks.attempts, delayMs)),
       });
       const entry = account.taken();
-      log.info(`session ${browser.sessionId} from ${browser.source} for slot ${slot.index}`);
       const held = heldBrowser({ browser, request, entry, ...order });
+      log.info(`session ${browser.sessionId} from ${held.record.source} for slot ${slot.index}`);
       onCame(held);
       return held;
     } catch (error) {
@@ -148,21 +155,11 @@ export class BrowserOrders {
   }
 
   #waitsFor(plan: LeasePlan, waiting: Waiting): string {
-    if (waiting === 'capacity') {
-      return `${this.#options.client.limited?.reached ?? 'the workspace is at its concurrent-browser limit'}, waiting for a browser to end`;
-    }
-    const starting = this.#options.client.limited?.starting ?? 'waiting for the service to start one';
+    const { reached, starting } = this.#options.provider.limited;
+    if (waiting === 'capacity') return `${reached}, waiting for a browser to end`;
     const what = plan.pool === null ? starting : 'waiting for the pool to have one ready';
     const refused = this.#options.refusals.lately();
     return refused === null ? what : `${what} (${refused})`;
-  }
-
-  async #explainPool(plan: LeasePlan, signal: AbortSignal): Promise<string> {
-    const named = await this.#options.pools.resolve(plan);
-    if (!named) return 'waiting for the service to start one';
-    const pool = await this.#options.client.getPool(named.id, { signal, retry: 'none' });
-    const error = pool.lastError ? `, its last error: "${pool.lastError}"` : '';
-    return `pool ${pool.name} (${pool.id}) has no browser ready: it is ${pool.status}, size ${pool.size}, ${pool.ready} ready, ${pool.starting} starting, ${pool.leased} leased${error}`;
   }
 }
 
@@ -178,7 +175,6 @@ interface Standing {
 function unusedBrowser(browser: Endable, now: number): AcquiredBrowser {
   return {
     ...browser,
-    source: browser.leaseId === null ? 'session' : 'pool',
     servedBy: null,
     type: null,
     hasOwnState: false,

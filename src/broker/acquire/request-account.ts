@@ -1,14 +1,13 @@
-import { OptionsError, PoolwrightError, ServiceError } from '../../errors.ts';
+import { PoolwrightError } from '../../errors.ts';
+import { mayHaveMade } from '../../providers/failure-policy.ts';
+import type { AcquireAccount, BrowserProvider, Endable } from '../../providers/port.ts';
 import type { EndReason } from '../../record/enums.ts';
-import { isAmbiguous } from '../../service/index.ts';
-import type { BrowserService } from '../browsers/browser-service.ts';
-import type { Endable } from '../browsers/end-lease.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { SurplusOrder } from './pending-orders.ts';
 
 /** What {@link RequestAccount} needs from the broker. */
 export interface AccountOptions {
-  client: Pick<BrowserService, 'reportsDoubt' | 'kept'>;
+  provider: Pick<BrowserProvider, 'reportsDoubt' | 'kept'>;
   /** When the request was made, in ms since the epoch. */
   askedAt: number;
   /** `req=` of the note, and the key in the ledger. */
@@ -23,7 +22,7 @@ export interface AccountOptions {
  * Keeps account of every browser that one request makes: each is in the ledger from the turn in which its ID is known
  * until its end is confirmed, and so is the request while it may have made one whose ID is unknown.
  */
-export class RequestAccount {
+export class RequestAccount implements AcquireAccount {
   #known: Endable | null = null;
   /** Number of creates with an unknown outcome. */
   #doubts = 0;
@@ -55,12 +54,12 @@ export class RequestAccount {
     const { request } = this.#options;
     const before = this.#known;
     this.#known = browser;
-    if (before && before.sessionId !== browser.sessionId) this.unused(before, 'idle');
+    if (before && before.sessionId !== browser.sessionId) this.unused(before);
     this.#got(request, browser);
   }
 
   /** A browser that no worker will get. */
-  unused(browser: Endable, reason: EndReason): void {
+  unused(browser: Endable, reason: EndReason = 'idle'): void {
     const { request, end } = this.#options;
     const key = keyOf(request, browser);
     this.#got(key, browser);
@@ -94,11 +93,12 @@ export class RequestAccount {
 
   /** The request has failed: nothing of it will be used. */
   failed(error: unknown): void {
-    const { client } = this.#options;
+    const { provider } = this.#options;
     this.#isOver = true;
     const known = this.#known;
     if (known) this.unused(known, isUnusable(error) ? 'connect-failed' : 'idle');
-    else if (!client.reportsDoubt && this.#doubts === 0 && mayHaveLeftOne(error)) this.#doubts = 1;
+    else if (!provider.reportsDoubt && this.#doubts === 0 && !(error instanceof SurplusOrder) && mayHaveMade(error))
+      this.#doubts = 1;
     this.#settleIfNothingIsLeft();
   }
 
@@ -114,8 +114,8 @@ export class RequestAccount {
   }
 
   #got(key: string, browser: Endable): void {
-    const { client, ledger } = this.#options;
-    if (ledger.got(key, browser)) client.kept?.(browser.sessionId);
+    const { provider, ledger } = this.#options;
+    if (ledger.got(key, browser)) provider.kept?.(browser.sessionId);
   }
 
   /** Takes the browser out of the request's own entry; it has another one. */
@@ -133,11 +133,4 @@ function keyOf(request: string, { sessionId }: Endable): string {
 
 function isUnusable(error: unknown): boolean {
   return error instanceof PoolwrightError && error.code === 'CONNECT_FAILED';
-}
-
-/** Whether the failed request may have created a session that the broker does not know. */
-function mayHaveLeftOne(error: unknown): boolean {
-  if (error instanceof SurplusOrder) return false;
-  if (error instanceof ServiceError) return isAmbiguous(error);
-  return !(error instanceof OptionsError);
 }

@@ -1,12 +1,19 @@
 import { identityOf } from '../../common/browser-identity.ts';
 import type { Timer } from '../../common/clock.ts';
 import type { LeasePlan } from '../../options/schema/plan.ts';
+import type { GrantedBrowser } from '../../providers/port.ts';
 import { recordedMs } from '../../record/bounds.ts';
 import type { EndReason } from '../../record/enums.ts';
 import type { SessionRecord } from '../../record/run-record.ts';
 import type { SessionFacts } from '../../record/session-record.ts';
 import type { LeasedBrowser } from '../rpc/messages/protocol.ts';
-import type { AcquiredBrowser } from './acquired-browser.ts';
+
+/** One browser that this run holds. */
+export interface AcquiredBrowser extends GrantedBrowser {
+  readonly startedAt: Date;
+  /** When the lifetime ends, counted from the request, so rather too early than too late. */
+  readonly expiresAt: Date;
+}
 
 /** The holder of a leased browser: one worker's connection. */
 export type Holder = object;
@@ -62,7 +69,7 @@ export function heldBrowser({ browser, request, entry, plan, slot, askedAt, shar
     ended: null,
     record: {
       ...identityOf(browser),
-      source: browser.source,
+      source: browser.leaseId === null ? 'session' : 'pool',
       type: browser.type,
       project: slot.project,
       parallelIndex: slot.index,

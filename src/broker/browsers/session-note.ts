@@ -1,4 +1,6 @@
-import { LIMITS } from '../../service/limits.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
+import { MOST_LABEL, type PoolOwner } from '../../providers/port.ts';
+import type { WorkerSlot } from './held-browser.ts';
 
 /** The content of a session's note: the run that it belongs to. */
 export interface NoteFields {
@@ -12,6 +14,15 @@ export interface NoteFields {
   suite: string;
   /** The run's last sign of life, by the service's clock. */
   beat: Date;
+}
+
+/** The run whose browsers the broker holds. `suite` is in notes. */
+export interface RunIdentity extends PoolOwner, Pick<NoteFields, 'shard'> {
+  /**
+   * The service's clock, in ms since the epoch: the reader of a beat may have a different clock. Default: this
+   * machine's.
+   */
+  now?: () => number;
 }
 
 /** The fields of a parsed note. `shard` and `project` are verbatim. */
@@ -28,6 +39,14 @@ export interface ParsedNote {
 
 const MINUTE_MS = 60_000;
 
+/** Returns the note of a browser for this slot. */
+export function noteFor(run: RunIdentity, slot: WorkerSlot, request: string, plan: LeasePlan): string {
+  const { runId, shard, suite, now = Date.now } = run;
+  const beat = new Date(now());
+  const fields = { runId, shard, suite, project: slot.project, slot: slot.index, request, beat };
+  return sessionNote(fields, plan.session.note);
+}
+
 /**
  * Returns `poolwright run=… shard=… project=… slot=… req=… suite=… beat=…` after the user's own note, at most 256
  * characters (section 8 of the service document). If it is too long, the project's name is shortened first, then the
@@ -42,9 +61,9 @@ export function sessionNote(fields: NoteFields, userNote: string | undefined): s
   const front = userNote ? `${userNote} ` : '';
   const project = fields.project.replace(/\s+/g, '_') || 'default';
 
-  const over = front.length + mark(project).length - LIMITS.note.max;
+  const over = front.length + mark(project).length - MOST_LABEL;
   const shortened = mark(over > 0 ? project.slice(0, Math.max(1, project.length - over)) : project);
-  const room = LIMITS.note.max - shortened.length;
+  const room = MOST_LABEL - shortened.length;
   return `${front.length > room ? `${front.slice(0, Math.max(0, room - 1)).trimEnd()} ` : front}${shortened}`.trimStart();
 }
 

@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
+import type { BrowserProvider } from '../../providers/port.ts';
 import type { EndReason } from '../../record/enums.ts';
-import type { BrowserService } from '../browsers/browser-service.ts';
-import { finalBandwidth, untilEnded } from '../browsers/end-lease.ts';
+import { untilEnded } from '../browsers/end-lease.ts';
 import { type HeldBrowser, markEnded, markEnding } from '../browsers/held-browser.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 
 /** What {@link BrowserEnder} needs from the broker. */
 export interface EnderOptions {
-  client: BrowserService;
+  provider: Pick<BrowserProvider, 'release' | 'report'>;
   ledger: Ledger;
   log: Log;
   /** Fires when the run stops waiting for the service's confirmations. */
@@ -44,10 +44,10 @@ export class BrowserEnder {
   }
 
   async #giveBack(held: HeldBrowser): Promise<void> {
-    const { client, ledger, log, serviceGone, onEnded, clock } = this.#options;
+    const { provider, ledger, log, serviceGone, onEnded, clock } = this.#options;
     const { record, browser } = held;
     const refused = await untilEnded({
-      client,
+      provider,
       browser,
       clock,
       signal: this.#over,
@@ -65,7 +65,13 @@ export class BrowserEnder {
     }
     record.endConfirmed = true;
     ledger.settled(held.entry);
-    if (!serviceGone.aborted) record.bandwidthBytes = await finalBandwidth(client, browser.sessionId);
+    if (!serviceGone.aborted) {
+      // Only for the record: what matters is that the browser has ended.
+      record.bandwidthBytes = await provider.report(browser.sessionId).then(
+        ({ bandwidthBytes }) => bandwidthBytes,
+        () => null,
+      );
+    }
     log.info(`session ${browser.sessionId} ended (${record.endReason})`);
   }
 }

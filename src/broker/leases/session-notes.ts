@@ -1,29 +1,32 @@
 import type { Clock, Timer } from '../../common/clock.ts';
-import type { BrowserService } from '../browsers/browser-service.ts';
+import type { BrowserProvider } from '../../providers/port.ts';
 import type { HeldBrowser, WorkerSlot } from '../browsers/held-browser.ts';
 import type { HeldBrowsers } from '../browsers/held-browsers.ts';
-import { noteFor, type RunIdentity } from '../browsers/run-identity.ts';
+import { noteFor, type RunIdentity } from '../browsers/session-note.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
 /** How often notes confirm that the run is alive, in ms. */
 const BEAT_MS = 5 * 60_000;
 
-/** Keeps the notes of running sessions up to date, with at most one pending request per session. */
+/**
+ * Keeps the notes of running sessions up to date, with at most one pending request per session; for a provider that
+ * cannot renew them, does nothing.
+ */
 export class SessionNotes {
   /** The slot in a session's note, if it differs from the slot in the original request. */
   readonly #named = new WeakMap<HeldBrowser, WorkerSlot>();
   readonly #underway = new WeakSet<HeldBrowser>();
-  readonly #client: Pick<BrowserService, 'updateSession'>;
+  readonly #notes: BrowserProvider['notes'];
   readonly #run: RunIdentity;
 
-  constructor(client: Pick<BrowserService, 'updateSession'>, run: RunIdentity) {
-    this.#client = client;
+  constructor(notes: BrowserProvider['notes'], run: RunIdentity) {
+    this.#notes = notes;
     this.#run = run;
   }
 
   /** Writes slot and time into a session's note. */
   write(held: HeldBrowser): void {
-    if (!this.#underway.has(held)) void this.#write(held);
+    if (this.#notes && !this.#underway.has(held)) void this.#write(held, this.#notes);
   }
 
   /** Updates the note if the browser has just been leased to a different slot than its note names. */
@@ -36,11 +39,11 @@ export class SessionNotes {
     return held.slot.index !== index || held.slot.project !== project;
   }
 
-  async #write(held: HeldBrowser): Promise<void> {
+  async #write(held: HeldBrowser, notes: NonNullable<BrowserProvider['notes']>): Promise<void> {
     const { browser, request, slot, plan } = held;
     this.#underway.add(held);
     try {
-      await this.#client.updateSession(browser.sessionId, { note: noteFor(this.#run, slot, request, plan) });
+      await notes.write(browser.sessionId, noteFor(this.#run, slot, request, plan));
       this.#named.set(held, slot);
     } catch {
       // Only a note: if the session has ended meanwhile, its worker notices. The next lease tries again.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Endable } from '../browsers/end-lease.ts';
+import type { Endable } from '../../providers/port.ts';
 import type { Log } from '../log/log.ts';
 import { type LedgerChange, type LedgerContent, type LedgerEntry, ledgerFileName, ledgerLine } from './ledger-file.ts';
 

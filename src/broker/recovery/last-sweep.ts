@@ -1,7 +1,6 @@
 import { notify } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
 import { openProvider } from '../../providers/open-provider.ts';
-import { ServiceClient } from '../../service/index.ts';
 import type { BrokerConfig } from '../config/config.ts';
 import { directoryClock } from '../ledger/directory-clock.ts';
 import { workspaceOf } from '../ledger/workspace.ts';
@@ -20,18 +19,15 @@ export async function lastSweep(config: BrokerConfig): Promise<string[]> {
   if (service.kind !== 'hosted' && service.kind !== 'provider') {
     throw new OptionsError('service', 'neither an emulator nor browsers that run already leave anything to sweep');
   }
-  const client =
-    service.kind === 'hosted'
-      ? new ServiceClient(service)
-      : await openProvider(service, notify, directoryClock(ledgerDirectory));
+  const provider = await openProvider(service, { onNote: notify, beatClock: directoryClock(ledgerDirectory) });
   try {
     // Every previous owner of the run's socket is dead, and no broker has an empty mark.
     const self = { mark: '', socket: address };
     const deadBrokers = deadMarks.map((mark) => ({ runId, mark }));
     const signal = AbortSignal.timeout(LAST_SWEEP_MS);
     const workspace = workspaceOf(service);
-    return sweepLines(await sweep({ client, workspace, suite, ledgerDirectory, deadBrokers, self, signal }));
+    return sweepLines(await sweep({ provider, workspace, suite, ledgerDirectory, deadBrokers, self, signal }));
   } finally {
-    await client.close();
+    await provider.close();
   }
 }

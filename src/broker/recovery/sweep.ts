@@ -1,19 +1,20 @@
 import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { errorMessage } from '../../common/error-message.ts';
-import { runningSessions } from '../../service/running-sessions.ts';
-import type { Pool, Session } from '../../service/schemas/index.ts';
-import type { RunClient } from '../browsers/browser-service.ts';
-import { type Endable, endLease } from '../browsers/end-lease.ts';
+import {
+  type BrowserProvider,
+  type Endable,
+  type MadePool,
+  type RunningBrowser,
+  unleased,
+} from '../../providers/port.ts';
 import { type ParsedNote, parseNote } from '../browsers/session-note.ts';
 import { type FoundLedger, type LedgerContent, ledgerLine, readLedgers } from '../ledger/ledger-file.ts';
 import type { Workspace } from '../ledger/workspace.ts';
-import { isOfBroker, markInName } from '../pools/run-pool-mark.ts';
-import { deleteRunPool } from '../pools/run-pools.ts';
 import { type BrokerName, brokerKey, brokerOfNote, type Judging, LivenessChecker } from './liveness-checker.ts';
 
 /** Options of a sweep. */
 export interface SweepOptions {
-  client: RunClient;
+  provider: BrowserProvider;
   workspace: Workspace;
   /** Names this project in notes. */
   suite: string;
@@ -72,11 +73,11 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   // life.
   const sessions = await listSessions(options, result);
   const notes = sessions?.flatMap(({ note }) => parseNote(note) ?? []) ?? null;
-  const { client, overRuns = [], deadBrokers, runId, self, place, askSocket } = options;
+  const { provider, overRuns = [], deadBrokers, runId, self, place, askSocket } = options;
   const signs = new LivenessChecker({
-    now: client.now(),
+    now: provider.now(),
     notes,
-    renewsNotes: client.renewsNotes,
+    renewsNotes: provider.notes !== undefined,
     overRuns,
     deadBrokers,
     runId,
@@ -133,7 +134,7 @@ function findLedgers({ ledgerDirectory, workspace }: SweepOptions, result: Sweep
 
 /** Stops a session if its note belongs to a dead run of this project. */
 async function sweepByNote(
-  { sessionId }: Session,
+  { sessionId }: RunningBrowser,
   note: ParsedNote,
   { signs, dead }: { signs: LivenessChecker; dead: readonly DeadLedger[] },
   options: SweepOptions,
@@ -147,7 +148,7 @@ async function sweepByNote(
     result.alive.push({ sessionId, runId, project });
     return;
   }
-  const stopped = await stop({ sessionId, leaseId: null, poolId: null }, runId, options, result);
+  const stopped = await stop(unleased(sessionId), runId, options, result);
   if (!stopped) for (const ledger of ledgers) ledger.done = false;
 }
 
@@ -156,27 +157,21 @@ async function sweepByNote(
  * to be dead, and runs that are reported dead, identified by poolwright's pool names.
  */
 async function sweepPools(ledgers: readonly FoundLedger[], options: SweepOptions, result: SweepResult): Promise<void> {
-  const { client, suite, runId: named, overRuns = [], deadBrokers = [] } = options;
+  const { provider, suite, runId: named, overRuns = [], deadBrokers = [] } = options;
   const deadRuns = named === undefined ? overRuns : [...overRuns, named];
-  if (deadBrokers.length === 0 && deadRuns.length === 0) return;
-  let pools: Pool[];
+  if (!provider.pools || (deadBrokers.length === 0 && deadRuns.length === 0)) return;
+  let pools: MadePool[];
   try {
-    pools = await client.listPools();
+    const runs = deadRuns.map((runId) => ({ runId, suite }));
+    pools = await provider.pools.madeBy(deadBrokers, runs);
   } catch (error) {
     result.failures.push(`could not list pools: ${errorMessage(error)}`);
     return;
   }
-  for (const { runId, mark } of deadBrokers) {
-    for (const { id } of pools.filter((pool) => isOfBroker(pool, mark)))
-      await sweepPool(id, { runId, mark }, client, result);
-  }
   // A broker's ledger is better evidence than its run's name.
   const judged = new Set(ledgers.map(({ content }) => content.mark));
-  for (const runId of deadRuns) {
-    for (const { id, name } of pools) {
-      const mark = markInName(name, { suite, runId });
-      if (mark !== null && !judged.has(mark)) await sweepPool(id, { runId, mark }, client, result);
-    }
+  for (const { id, isOfRun, ...broker } of pools) {
+    if (!isOfRun || !judged.has(broker.mark)) await sweepPool(id, broker, provider, result);
   }
 }
 
@@ -184,12 +179,12 @@ async function sweepPools(ledgers: readonly FoundLedger[], options: SweepOptions
 async function sweepPool(
   idOrName: string,
   { runId, mark }: BrokerName,
-  client: RunClient,
+  { pools }: BrowserProvider,
   result: SweepResult,
 ): Promise<boolean> {
   try {
-    const deleted = await deleteRunPool(client, idOrName, mark);
-    if (deleted !== null) result.poolsDeleted.push(deleted);
+    const deleted = await pools?.delete(idOrName, mark);
+    if (deleted) result.poolsDeleted.push(deleted);
     return true;
   } catch (error) {
     result.failures.push(`pool ${idOrName} of run ${runId} was not deleted: ${errorMessage(error)}`);
@@ -201,12 +196,12 @@ async function sweepPool(
 async function stop(
   browser: Endable,
   runId: string,
-  { client, signal }: SweepOptions,
+  { provider, signal }: SweepOptions,
   result: SweepResult,
 ): Promise<boolean> {
   const { sessionId } = browser;
   try {
-    await endLease(client, browser, { signal });
+    await provider.release(browser, { signal });
     result.stopped.push({ sessionId, runId });
     return true;
   } catch (error) {
@@ -239,10 +234,10 @@ function removeLedger({ file }: FoundLedger, result: SweepResult): void {
   }
 }
 
-async function listSessions(options: SweepOptions, result: SweepResult): Promise<Session[] | null> {
-  const found: Session[] = [];
+async function listSessions(options: SweepOptions, result: SweepResult): Promise<RunningBrowser[] | null> {
+  const found: RunningBrowser[] = [];
   try {
-    for await (const session of runningSessions(options.client, { signal: options.signal })) found.push(session);
+    for await (const session of options.provider.list(options.signal)) found.push(session);
     return found;
   } catch (error) {
     result.failures.push(`could not list sessions: ${errorMessage(error)}`);
@@ -257,24 +252,24 @@ async function sweepLedger(
   result: SweepResult,
 ): Promise<boolean> {
   const { runId } = content;
-  const listedBy = listedFrom(content, options.client);
+  const listedBy = listedFrom(content, options.provider);
   let whole = true;
   for (const { request, sessionId, leaseId, poolId } of content.entries) {
     if (sessionId) {
       if (await stop({ sessionId, leaseId, poolId }, runId, options, result)) ended.add(request);
       else whole = false;
     } else if (poolId) result.unknownLeases.push({ poolId, runId });
-    else if (options.client.now() < listedBy) {
+    else if (options.provider.now() < listedBy) {
       whole = false;
       const by = Number.isFinite(listedBy) ? new Date(listedBy).toISOString() : null;
       result.unknownBrowsers.push({ request, runId, listedBy: by, ledger: file });
     }
   }
-  for (const name of content.pools) whole = (await sweepPool(name, content, options.client, result)) && whole;
+  for (const name of content.pools) whole = (await sweepPool(name, content, options.provider, result)) && whole;
   return whole;
 }
 
 /** From when on the list shows every browser that a ledger's requests have made, in ms since the epoch. */
-function listedFrom({ beatAt }: LedgerContent, { unlistedMs = 0 }: RunClient): number {
+function listedFrom({ beatAt }: LedgerContent, { unlistedMs }: BrowserProvider): number {
   return Date.parse(beatAt) + unlistedMs;
 }

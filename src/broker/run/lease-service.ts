@@ -134,7 +134,7 @@ export class LeaseService {
   state(): Omit<RunState, 'said'> {
     const { browsers, queue } = this.#options;
     const { all } = browsers;
-    const fromPool = all.filter(({ browser }) => browser.source === 'pool').length;
+    const fromPool = all.filter(({ record }) => record.source === 'pool').length;
     const longest = queue.all.flatMap((each) => each.longest ?? []).sort((a, b) => b.waitedMs - a.waitedMs)[0];
     return {
       inUse: all.filter(({ state }) => state === 'leased').length,

@@ -1,30 +1,29 @@
 import { type Clock, systemClock } from '../../common/clock.ts';
+import { endsTheRun } from '../../providers/failure-policy.ts';
+import type { BrowserProvider, RunPools } from '../../providers/port.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
 import { BrowserOrders, type Refusals } from '../acquire/browser-orders.ts';
 import { BrowserQueue } from '../acquire/browser-queue.ts';
-import { endsTheRun } from '../acquire/requests/failure-policy.ts';
 import { RequestScheduler } from '../acquire/requests/request-scheduler.ts';
 import { WaitNotices } from '../acquire/wait-notices.ts';
-import type { BrowserService } from '../browsers/browser-service.ts';
 import { HeldBrowsers } from '../browsers/held-browsers.ts';
-import type { RunIdentity } from '../browsers/run-identity.ts';
+import type { RunIdentity } from '../browsers/session-note.ts';
 import { BrowserEnder } from '../leases/browser-ender.ts';
 import type { Projects } from '../leases/projects.ts';
 import { SessionNotes, startHeartbeat } from '../leases/session-notes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
-import type { PoolDirectory } from '../pools/pool-directory.ts';
 import { LeaseService } from './lease-service.ts';
 import { endRun } from './run-end.ts';
 import { RunPhase } from './run-phase.ts';
 
 /** What {@link createLeasing} needs. */
 export interface LeasingOptions {
-  client: BrowserService;
+  provider: BrowserProvider;
   run: RunIdentity;
   projects: Projects;
-  pools: PoolDirectory;
-  /** `plan.concurrent_browsers` of the workspace; null: unknown. */
+  pools: RunPools;
+  /** How many browsers may run at the same time; null: unknown. */
   limit: number | null;
   ledger: Ledger;
   log: Log;
@@ -51,7 +50,7 @@ export interface Leasing {
 
 /** Creates the parts that lease the browsers of a run, each after the parts it depends on. */
 export function createLeasing(options: LeasingOptions): Leasing {
-  const { client, run, projects, pools, limit, ledger, log, refusals, recorder } = options;
+  const { provider, run, projects, pools, limit, ledger, log, refusals, recorder } = options;
   const { clock = systemClock, random = Math.random, serviceGone = new AbortController().signal } = options;
   const browsers = new HeldBrowsers();
   const phase = new RunPhase();
@@ -61,7 +60,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
     phase.close(serviceGone.reason);
   });
   const scheduler = new RequestScheduler({
-    client,
+    provider,
     runId: run.runId,
     limit,
     held: () => browsers.held.length,
@@ -71,7 +70,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
   });
   closing.addEventListener('abort', () => scheduler.close());
   const orders = new BrowserOrders({
-    client,
+    provider,
     run,
     scheduler,
     pools,
@@ -96,7 +95,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
     },
   });
   const ender = new BrowserEnder({
-    client,
+    provider,
     ledger,
     log,
     clock,
@@ -117,14 +116,14 @@ export function createLeasing(options: LeasingOptions): Leasing {
     idleMs: options.idleMs,
     outwaits: options.outwaits,
   });
-  const notes = new SessionNotes(client, run);
+  const notes = new SessionNotes(provider.notes, run);
   const stopHeartbeat = startHeartbeat({ ledger, browsers, notes, clock });
   return {
     leases: new LeaseService({ projects, browsers, queue, notes, recorder, closing, clock }),
     endAll: async () => {
       stopHeartbeat();
       notices.stop();
-      await endRun({ phase, browsers, queue, orders, pools, client, log, clock });
+      await endRun({ phase, browsers, queue, orders, pools, provider, log, clock });
     },
   };
 }

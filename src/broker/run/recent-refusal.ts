@@ -1,4 +1,5 @@
-import type { RetryInfo } from '../../service/index.ts';
+import { briefly } from '../../providers/failure-policy.ts';
+import type { Refusal } from '../../providers/port.ts';
 import type { Log } from '../log/log.ts';
 
 /** How long a refusal of the service explains why a request waits, in ms. */
@@ -15,9 +16,10 @@ export class RecentRefusal {
     this.#log = log;
   }
 
-  saw({ request, attempt, status, delayMs, message }: RetryInfo): void {
+  saw(refusal: Refusal): void {
+    const { request, attempt, delayMs, message } = refusal;
     this.#log.info(`asking again in ${delayMs} ms (attempt ${attempt} of ${request} failed): ${message}`);
-    this.#text = status === 0 ? 'the service does not respond' : `the service responded with ${status}`;
+    this.#text = briefly(refusal);
     this.#until = Date.now() + LATELY_MS;
   }
 

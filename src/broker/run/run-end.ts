@@ -1,24 +1,12 @@
 import type { Clock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
-import { runningSessions } from '../../service/running-sessions.ts';
+import { type BrowserProvider, type RunPools, unleased } from '../../providers/port.ts';
 import type { BrowserOrders } from '../acquire/browser-orders.ts';
 import type { BrowserQueue } from '../acquire/browser-queue.ts';
-import type { BrowserService } from '../browsers/browser-service.ts';
 import type { HeldBrowsers } from '../browsers/held-browsers.ts';
 import { parseNote } from '../browsers/session-note.ts';
 import type { Log } from '../log/log.ts';
-import type { PoolDirectory } from '../pools/pool-directory.ts';
 import type { RunPhase } from './run-phase.ts';
-
-/** What {@link stopLostCreates} needs. */
-interface LostCreates {
-  client: BrowserService;
-  browsers: HeldBrowsers;
-  orders: Pick<BrowserOrders, 'doubtful'>;
-  log: Log;
-  clock: Clock;
-  signal: AbortSignal;
-}
 
 /** How long the end of a run waits for requests already at the service, in ms. */
 const PENDING_GRACE_MS = 6_000;
@@ -35,15 +23,15 @@ export interface RunEndOptions {
   browsers: HeldBrowsers;
   queue: Pick<BrowserQueue, 'end'>;
   orders: Pick<BrowserOrders, 'settled' | 'doubtful'>;
-  pools: Pick<PoolDirectory, 'deleteOwn'>;
-  client: BrowserService;
+  pools: Pick<RunPools, 'deleteOwn'>;
+  provider: Pick<BrowserProvider, 'limited' | 'list' | 'unlistedMs'>;
   log: Log;
   clock: Clock;
 }
 
 /** Gives every browser back and waits, with a deadline, for the service's confirmations. Safe to call again. */
 export async function endRun(options: RunEndOptions): Promise<void> {
-  const { phase, browsers, orders, pools, client, log, clock } = options;
+  const { phase, browsers, orders, pools, log, clock } = options;
   phase.close(new LeaseError('BROKER_LOST', 'The run is ending: no browser is leased any more.'));
   endHeld(options);
   const confirm = clock.after(CONFIRM_GRACE_MS, () => phase.giveUpEnds());
@@ -54,7 +42,7 @@ export async function endRun(options: RunEndOptions): Promise<void> {
   // End the browsers that arrived meanwhile.
   endHeld(options);
   await allEnded(browsers);
-  await endLostCreates({ client, browsers, orders, log, clock, signal: phase.endsOver });
+  await endLostCreates(options);
   await allEnded(browsers);
   const late = new AbortController();
   const deleted = clock.after(DELETE_GRACE_MS, () => late.abort(new Error('not deleted in time')));
@@ -83,24 +71,24 @@ function printSlowEnd(browsers: HeldBrowsers, log: Log): void {
  * that is not in the list is not running; its request leaves the ledger. Call this at the end of a run, when its
  * acquired browsers have ended.
  */
-async function endLostCreates({ client, browsers, orders, log, clock, signal }: LostCreates): Promise<void> {
+async function endLostCreates({ provider, browsers, orders, log, clock, phase }: RunEndOptions): Promise<void> {
   const { doubtful } = orders;
   if (doubtful.length === 0) return;
-  const { unlistedMs = 0, limited } = client;
+  const { unlistedMs, limited } = provider;
   if (unlistedMs === Number.POSITIVE_INFINITY) {
     const labels = doubtful.map(({ request }) => `req=${request}`).join(', ');
     log.error(
-      `whether a browser with ${labels} in its label runs is not known: its \`acquire\` had no result, and ${limited?.by} has no \`list\`. Look for it there; \`npx poolwright sweep\` repeats this`,
+      `whether a browser with ${labels} in its label runs is not known: its \`acquire\` had no result, and ${limited.by} has no \`list\`. Look for it there; \`npx poolwright sweep\` repeats this`,
     );
     return;
   }
   try {
-    for await (const { sessionId, note } of runningSessions(client, { signal })) {
+    for await (const { sessionId, note } of provider.list(phase.endsOver)) {
       const request = parseNote(note)?.request;
       const account = doubtful.find((each) => each.request === request);
       if (!account || browsers.get(sessionId)) continue;
       log.info(`session ${sessionId} of an unconfirmed create is ended`);
-      account.unused({ sessionId, leaseId: null, poolId: null }, 'idle');
+      account.unused(unleased(sessionId));
     }
     for (const account of doubtful) if (clock.now() - account.askedAt >= unlistedMs) account.resolved();
   } catch (error) {

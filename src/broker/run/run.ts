@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { addressSecrets } from '../../common/text/shown-fields.ts';
 import { traceTime } from '../../common/time-trace.ts';
+import { proxySecrets } from '../../common/url/credentials.ts';
+import { OptionsError } from '../../errors.ts';
+import type { BrowserProvider, RunPools } from '../../providers/port.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { RunRecorder } from '../../record/run-recorder.ts';
-import { secretsOf as proxySecrets } from '../../service/http/secrets-of.ts';
-import type { RunClient } from '../browsers/browser-service.ts';
-import type { RunIdentity } from '../browsers/run-identity.ts';
+import type { RunIdentity } from '../browsers/session-note.ts';
 import type { BrokerConfig } from '../config/config.ts';
 import type { BrokerFeature } from '../feature.ts';
 import type { Projects } from '../leases/projects.ts';
@@ -13,7 +14,6 @@ import { rememberLimits } from '../ledger/known-limits.ts';
 import { Ledger, type LedgerOwner } from '../ledger/ledger.ts';
 import { createLog, type Log } from '../log/log.ts';
 import type { Terminal } from '../log/terminal.ts';
-import { PoolDirectory } from '../pools/pool-directory.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
 import type { LeaseService } from './lease-service.ts';
@@ -23,11 +23,20 @@ import { checkRun } from './run-checks.ts';
 import { closeService, type RunService, sweptWorkspace } from './run-service.ts';
 import type { StartDeadline } from './start-deadline.ts';
 
-/** Deadline for the final balance, in ms: a figure is not worth a longer wait. */
-const BALANCE_TIMEOUT_MS = 5_000;
-
 /** How long the run waits until its observer has taken the final output, in ms. */
 const FLUSH_MS = 2_000;
+
+/** Of a run whose browsers come from where there are none. */
+const NO_POOLS: RunPools = {
+  resolve: async ({ pool }) => {
+    if (pool === null) return null;
+    throw new OptionsError(
+      'pool',
+      '`pool` (POOLWRIGHT_POOL): only the service has pools, and this run has other browsers.',
+    );
+  },
+  deleteOwn: async () => [],
+};
 
 /** A broker that leases browsers. */
 export interface BrokerRun {
@@ -41,7 +50,7 @@ export interface BrokerRun {
 export interface BrokerHandlers {
   leases: LeaseService;
   recorder: Pick<RunRecorder, 'testUsed'>;
-  client: Pick<RunClient, 'getSession'>;
+  provider: Pick<BrowserProvider, 'report'>;
   secrets: readonly string[];
   /** Prints a line in the terminal, once. */
   say(text: string): void;
@@ -59,7 +68,7 @@ interface Beginning {
   terminal: Terminal;
   log: Log;
   overload: RecentRefusal;
-  client: RunClient;
+  provider: BrowserProvider;
   features: readonly BrokerFeature[];
 }
 
@@ -68,20 +77,20 @@ export async function startRun(
   config: BrokerConfig,
   beginning: Beginning,
 ): Promise<BrokerRun & { handlers: BrokerHandlers }> {
-  const { start, service, projects, terminal, log, overload, client, features } = beginning;
-  const embedded = service.kind === 'service' ? service.embedded : null;
+  const { start, service, projects, terminal, log, overload, provider, features } = beginning;
+  const embedded = service.kind === 'hosted' ? service.embedded : null;
   const { workers } = config;
-  const run = runIdentity(config, client);
+  const run = runIdentity(config, provider);
   const owner = ledgerOwner(config, service, run);
   const ledger = new Ledger(owner, log, run.now);
   const sweep = runSweep(config, beginning, run);
-  const pools = new PoolDirectory(client, run, ledger, { workers, createsNamed: embedded !== null });
+  const pools = provider.pools?.ofRun(run, ledger, workers, embedded !== null) ?? NO_POOLS;
   // Before the checks: the record begins with the run.
   const recorder = openRecorder(config, embedded?.chromiums ?? [], (error) =>
     log.error('run.json could not be written', error),
   );
   const { limit, balance, poolSizes, notices } = await checkRun({
-    client,
+    provider,
     start,
     sweep,
     lacksLedger: sweptWorkspace(service) !== null && owner === null,
@@ -94,7 +103,7 @@ export async function startRun(
   traceTime('broker', 'all is checked');
   void rememberLimits(config.limitsFile ?? null, { concurrentBrowsers: limit, pools: poolSizes });
   const { leases, endAll } = createLeasing({
-    client,
+    provider,
     run,
     projects,
     pools,
@@ -109,7 +118,7 @@ export async function startRun(
   });
   const finish = once(async () => {
     await Promise.all([endAll(), sweep?.end()]);
-    const record = await recorder.end(await balanceOf(client, balance));
+    const record = await recorder.end(await balanceOf(provider, balance));
     for (const feature of features) feature.runEnded();
     await terminal.flushed(FLUSH_MS);
     return record;
@@ -128,10 +137,10 @@ export async function startRun(
       abandoned.abort();
     }
   };
-  const handlers = { leases, recorder, client, secrets, say, finish, hangs };
+  const handlers = { leases, recorder, provider, secrets, say, finish, hangs };
   const close = async () => {
     await finish();
-    await closeService(client, service);
+    await closeService(provider, service);
   };
   // A replacement broker has no new notices: its predecessor has shown them.
   if (config.deadMarks.length === 0) for (const notice of notices) log.notice(notice);
@@ -168,7 +177,7 @@ function secretsOf({ token, projects }: BrokerConfig, service: RunService): stri
     ...(typeof pool === 'object' ? proxySecrets(pool?.create.browser ?? {}) : []),
   ]);
   const own =
-    service.kind === 'service'
+    service.kind === 'hosted'
       ? [service.apiKey, ...addressSecrets(service.baseURL).slice(1)]
       : service.kind === 'browsers'
         ? service.browsers.flatMap(({ url }) => addressSecrets(url))
@@ -181,8 +190,8 @@ export function openLog(config: BrokerConfig, service: RunService, terminal: Ter
   return createLog({ file, terminal, secrets: secretsOf(config, service), debug: config.debug });
 }
 
-function runIdentity({ runId, shard, suite, mark }: BrokerConfig, client: RunClient): RunIdentity {
-  return { runId, shard, suite, mark, now: () => client.now() };
+function runIdentity({ runId, shard, suite, mark }: BrokerConfig, provider: BrowserProvider): RunIdentity {
+  return { runId, shard, suite, mark, now: () => provider.now() };
 }
 
 /** Null: no ledger is written. */
@@ -199,14 +208,14 @@ function ledgerOwner(
 /** Null if dead runs cannot have left anything: only this run uses the embedded emulator, say. */
 function runSweep(
   { runId, suite, ledgerDirectory, overRuns, deadMarks, address }: BrokerConfig,
-  { client, log, service }: Beginning,
+  { provider, log, service }: Beginning,
   { mark }: RunIdentity,
 ): RunSweep | null {
   const workspace = sweptWorkspace(service);
   if (!workspace) return null;
   const self = { mark, socket: address };
   const deadBrokers = deadMarks.map((dead) => ({ runId, mark: dead }));
-  return new RunSweep({ client, workspace, suite, ledgerDirectory, overRuns, deadBrokers, self }, log);
+  return new RunSweep({ provider, workspace, suite, ledgerDirectory, overRuns, deadBrokers, self }, log);
 }
 
 /** Returns a function that starts the work once and always returns the same promise. */
@@ -222,8 +231,8 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
  * Returns the workspace's balance before and after a finished run; null if unknown.
  * @param startCents before the run; null: the service did not report it
  */
-async function balanceOf(client: RunClient, startCents: number | null): Promise<RunRecord['balance']> {
+async function balanceOf(provider: BrowserProvider, startCents: number | null): Promise<RunRecord['balance']> {
   if (startCents === null) return null;
-  const left = await client.getBalance({ timeout: BALANCE_TIMEOUT_MS, retry: 'none' }).catch(() => null);
-  return left && { startCents, endCents: left.balance_cents };
+  const left = await provider.balance?.().catch(() => null);
+  return left ? { startCents, endCents: left.cents } : null;
 }

@@ -1,13 +1,13 @@
 import pTimeout from 'p-timeout';
 import { PoolwrightError } from '../../errors.ts';
-import type { RetryInfo } from '../../service/index.ts';
+import type { Refusal } from '../../providers/port.ts';
 
 /** The single deadline for a run's start, across all its steps. Its error names the step that was pending. */
 export class StartDeadline {
   readonly #over = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #waitsFor = 'its broker';
-  #refusal: RetryInfo | null = null;
+  #refusal: Refusal | null = null;
 
   readonly #timeoutMs: number;
 
@@ -19,7 +19,7 @@ export class StartDeadline {
   }
 
   /** Records that a request to the service failed and will be retried. */
-  saw(refusal: RetryInfo): void {
+  saw(refusal: Refusal): void {
     this.#refusal = refusal;
   }
 

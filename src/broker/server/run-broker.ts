@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { traceTime } from '../../common/time-trace.ts';
 import type { LeaseError } from '../../errors.ts';
+import { openProvider } from '../../providers/open-provider.ts';
 import type { BrokerConfig } from '../config/config.ts';
 import { FEATURES } from '../features.ts';
 import { Projects } from '../leases/projects.ts';
+import { directoryClock } from '../ledger/directory-clock.ts';
 import { Terminal } from '../log/terminal.ts';
 import { noteRunner, removeLeftSockets } from '../recovery/left-sockets.ts';
 import { runRefused } from '../rpc/messages/refusals.ts';
 import { RecentRefusal } from '../run/recent-refusal.ts';
 import { type BrokerHandlers, type BrokerRun, openLog, recordRefusal, startRun } from '../run/run.ts';
-import { closeService, openClient, type RunService } from '../run/run-service.ts';
+import { closeService, type RunService } from '../run/run-service.ts';
 import { StartDeadline } from '../run/start-deadline.ts';
 import { listen } from './server.ts';
 
@@ -54,9 +56,9 @@ export async function runBroker(
     const service = await onItsWay;
     const log = openLog(config, service, terminal);
     const overload = new RecentRefusal(log);
-    const client = await openClient(service, {
-      log,
-      ledgerDirectory: config.ledgerDirectory,
+    const provider = await openProvider(service, {
+      onNote: (text) => log.notice(text),
+      beatClock: directoryClock(config.ledgerDirectory),
       onRetry: (retry) => {
         overload.saw(retry);
         start.saw(retry);
@@ -70,14 +72,14 @@ export async function runBroker(
         terminal,
         log,
         overload,
-        client,
+        provider,
         features,
       });
       start.stop();
       begin(handlers);
       return { ...run, close: () => run.close().finally(() => server.close()) };
     } catch (error) {
-      await closeService(client, service);
+      await closeService(provider, service);
       throw error;
     }
   } catch (error) {

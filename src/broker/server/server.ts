@@ -121,10 +121,8 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
     isWanted: async (params) => (await begun).leases.isWanted(params, holder),
     testUsage: async (params) => (await begun).recorder.testUsed(testUsage.parse(params)),
     sessionReport: async ({ sessionId }) => {
-      const { client } = await begun;
-      const session = await client.getSession(sessionId, { timeout: REPORT_TIMEOUT_MS, retry: 'none' });
-      const { status, stoppedAt, bandwidthBytes } = session;
-      return { status, stoppedAt: stoppedAt ?? null, bandwidthBytes: bandwidthBytes ?? null };
+      const { provider } = await begun;
+      return await provider.report(sessionId, REPORT_TIMEOUT_MS);
     },
     redact: async (params) => {
       const { secrets } = await begun;

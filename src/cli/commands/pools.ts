@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { findPoolOr } from '../../broker/pools/find-pool.ts';
 import { errorOf, OptionsError, PoolwrightError } from '../../errors.ts';
+import { findPoolOr } from '../../providers/hosted/pools/find-pool.ts';
 import {
   type CreatePoolRequest,
   LIMITS,

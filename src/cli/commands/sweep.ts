@@ -3,15 +3,15 @@ import { directoryClock } from '../../broker/ledger/directory-clock.ts';
 import { workspaceOf } from '../../broker/ledger/workspace.ts';
 import { removeLeftSockets } from '../../broker/recovery/left-sockets.ts';
 import { unknownBrowserLines } from '../../broker/recovery/run-sweep.ts';
-import { emptySweep, type SweepOptions, type SweepResult, sweep } from '../../broker/recovery/sweep.ts';
+import { emptySweep, type SweepResult, sweep } from '../../broker/recovery/sweep.ts';
 import { notify } from '../../common/text/notify.ts';
 import { variable } from '../../options/environment.ts';
 import { projectDirectory } from '../../options/project-directory.ts';
 import { shellWord } from '../../printable.ts';
-import { type OwnBrowsers, openProvider } from '../../providers/open-provider.ts';
+import { openProvider } from '../../providers/open-provider.ts';
 import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../progress.ts';
-import { ownBrowsersOfShell, serviceOfShell, withClient } from '../with-client.ts';
+import { ownBrowsersOfShell, serviceOfShell } from '../with-client.ts';
 
 interface Options {
   run?: string;
@@ -42,27 +42,15 @@ async function run({ run: runId, json }: Options): Promise<void> {
     if (json) printJson(emptySweep());
     return;
   }
-  const options = { suite, ledgerDirectory, ...(runId !== undefined && { runId }) };
-  const result = await withProgress('looking for browsers of dead runs', async () =>
-    isProvided
-      ? await sweepOwn(own, options)
-      : await withClient((client) => sweep({ ...options, client, workspace: workspaceOf(serviceOfShell()) })),
-  );
+  const swept = isProvided ? own : serviceOfShell();
+  const options = { suite, ledgerDirectory, workspace: workspaceOf(swept), ...(runId !== undefined && { runId }) };
+  const result = await withProgress('looking for browsers of dead runs', async () => {
+    const provider = await openProvider(swept, { onNote: notify, beatClock: directoryClock(ledgerDirectory) });
+    return await sweep({ ...options, provider }).finally(() => provider.close());
+  });
   if (json) printJson(result);
   else for (const line of sweepReport(result, root)) printLine(line);
   if (result.failures.length > 0 || result.unknownBrowsers.length > 0) process.exitCode = 1;
-}
-
-async function sweepOwn(
-  own: Extract<OwnBrowsers, { kind: 'provider' }>,
-  options: Pick<SweepOptions, 'suite' | 'ledgerDirectory' | 'runId'>,
-): Promise<SweepResult> {
-  const client = await openProvider(own, notify, directoryClock(options.ledgerDirectory));
-  try {
-    return await sweep({ ...options, client, workspace: workspaceOf(own) });
-  } finally {
-    await client.close();
-  }
 }
 
 /** What a sweep came to, one line each. */

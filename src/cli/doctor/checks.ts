@@ -1,15 +1,16 @@
 import { type KnownLimits, limitsFile, rememberLimits } from '../../broker/ledger/known-limits.ts';
-import { findPool } from '../../broker/pools/find-pool.ts';
 import { FAR_MS } from '../../cdp/figures/savings.ts';
 import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { describeChromiums, findChromiums, startEmulator } from '../../emulator/index.ts';
 import { PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
 import { inContinuousIntegration, variable } from '../../options/environment.ts';
 import { serviceName } from '../../options/resolve-service.ts';
+import { HostedBrowsers } from '../../providers/hosted/hosted-browsers.ts';
+import { findPool } from '../../providers/hosted/pools/find-pool.ts';
 import { NEXT_STEPS } from '../../record/failures.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { serviceOfShell, withClient } from '../with-client.ts';
-import { type SessionMaker, type TriedSession, tryOneSession } from './trial.ts';
+import { type TriedProvider, type TriedSession, tryOneSession } from './trial.ts';
 
 /** The result of one check. `warning`: runs work, but not as well as they could. */
 export interface Finding {
@@ -123,7 +124,7 @@ export async function emulator(): Promise<Finding> {
   try {
     const started = await startEmulator();
     try {
-      return { ...(await withClient((client) => session(client), started)), check };
+      return { ...(await withClient((client) => session(new HostedBrowsers(client)), started)), check };
     } finally {
       await started.stop();
     }
@@ -137,12 +138,12 @@ export async function emulator(): Promise<Finding> {
  * respond and to open a page.
  */
 export async function session(
-  client: SessionMaker,
+  provider: TriedProvider,
   [made, ended] = ['created', 'stopped'],
   whileItRuns: (session: TriedSession) => Promise<void> = async () => undefined,
 ): Promise<Finding> {
   return await finding('session', async () => {
-    const { create, connect, roundTrip, page, proxy } = await tryOneSession(client, TIMEOUT_MS, whileItRuns);
+    const { create, connect, roundTrip, page, proxy } = await tryOneSession(provider, TIMEOUT_MS, whileItRuns);
     const plain = ms(CLICK_TRIPS.plain * roundTrip);
     const hidden = `${ms(CLICK_TRIPS.ahead * roundTrip)} from here, ${plain} with \`ahead: false\``;
     const click = `a click takes about ${roundTrip < FAR_MS ? `${plain} from here` : hidden}`;

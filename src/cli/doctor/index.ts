@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { type Command, Option } from 'commander';
 import { childEnvironment } from '../../common/platform/child-environment.ts';
 import { type Chromiums, findChromiums } from '../../emulator/index.ts';
+import { HostedBrowsers } from '../../providers/hosted/hosted-browsers.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { integer } from '../numbers.ts';
 import { printJson, printLine } from '../print.ts';
@@ -79,7 +80,7 @@ async function examine(client: ServiceClient, flags: Flags, say: Say): Promise<v
   say(await balance(client));
   say(await limit(client, flags.workers * flags.shards));
   say(await pool(client, flags.workers * flags.shards));
-  say(await tried(flags, () => session(client)));
+  say(await tried(flags, () => session(new HostedBrowsers(client))));
 }
 
 async function tried(flags: Flags, trial: () => Promise<Finding>): Promise<Finding> {

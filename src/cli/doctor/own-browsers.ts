@@ -1,6 +1,7 @@
 import { limitsFile, rememberLimits } from '../../broker/ledger/known-limits.ts';
-import { type OwnBrowsers, openProvider } from '../../providers/open-provider.ts';
-import type { ProvidedSessions } from '../../providers/provided-sessions.ts';
+import { type OwnBrowsers, openOwnBrowsers } from '../../providers/open-provider.ts';
+import { unleased } from '../../providers/port.ts';
+import type { ProvidedBrowsers } from '../../providers/provided-browsers.ts';
 import { type Finding, finding, session } from './checks.ts';
 import type { TriedSession } from './trial.ts';
 import { whatAnswers } from './what-answers.ts';
@@ -10,7 +11,7 @@ export async function ownBrowsers(
   own: OwnBrowsers,
   tried: (trial: () => Promise<Finding>) => Promise<Finding>,
 ): Promise<Finding[]> {
-  const opening: { provider: ProvidedSessions | null } = { provider: null };
+  const opening: { provider: ProvidedBrowsers | null } = { provider: null };
   try {
     return await examined(own, tried, opening);
   } finally {
@@ -22,20 +23,20 @@ export async function ownBrowsers(
 async function examined(
   own: OwnBrowsers,
   tried: (trial: () => Promise<Finding>) => Promise<Finding>,
-  opening: { provider: ProvidedSessions | null },
+  opening: { provider: ProvidedBrowsers | null },
 ): Promise<Finding[]> {
   const notes: string[] = [];
-  let opened: ProvidedSessions | null = null;
+  let opened: ProvidedBrowsers | null = null;
   const answer = await finding('browsers', async () => {
-    const provider = await openProvider(own, (text) => notes.push(text));
+    const provider = await openOwnBrowsers(own, { onNote: (text) => void notes.push(text) });
     opening.provider = provider;
-    await provider.listSessions();
+    await provider.check();
     opened = provider;
     if (notes.length > 0) return notes.join('; ');
     return own.kind === 'browsers' ? `${own.browsers.length} of POOLWRIGHT_CDP_URL` : `those of ${own.file}`;
   });
   if (opened === null) return [own.kind === 'browsers' ? await withWhatAnswers(answer, own.browsers) : answer];
-  const provider: ProvidedSessions = opened;
+  const provider: ProvidedBrowsers = opened;
   const first: Finding = { ...answer, result: notes.length > 0 ? 'warning' : 'ok' };
   const more: Finding[] = [];
   const whileItRuns = async (running: TriedSession) => {
@@ -51,9 +52,9 @@ async function examined(
 }
 
 /** How many browsers may run, for this project's runs, too: they choose their number of workers by it. */
-async function limitOf(provider: ProvidedSessions, file: string): Promise<Finding> {
+async function limitOf(provider: ProvidedBrowsers, file: string): Promise<Finding> {
   const work = async () => {
-    const concurrentBrowsers = (await provider.getBilling()).plan?.concurrent_browsers ?? null;
+    const concurrentBrowsers = await provider.limit();
     const limits = limitsFile(process.cwd(), { kind: 'provider', file, isOption: false });
     await rememberLimits(limits, { concurrentBrowsers, pools: new Map() });
     return concurrentBrowsers === null ? 'it is not known at present' : `${concurrentBrowsers} browsers at once`;
@@ -68,7 +69,7 @@ async function withWhatAnswers(answer: Finding, browsers: readonly { url: string
 }
 
 /** Whether `list` finds the browser by its label, as a sweep and a request without a response need it. */
-async function listed(provider: ProvidedSessions, { sessionId, note }: TriedSession): Promise<Finding> {
+async function listed(provider: ProvidedBrowsers, { sessionId, note }: TriedSession): Promise<Finding> {
   let isFound = false;
   const found = await finding('list', async () => {
     const label = await provider.labelOf(sessionId);
@@ -82,11 +83,11 @@ async function listed(provider: ProvidedSessions, { sessionId, note }: TriedSess
 }
 
 /** A crash may come between a release and its record, so that it is repeated. */
-async function releasedAgain(provider: ProvidedSessions, sessionId: string): Promise<Finding> {
+async function releasedAgain(provider: ProvidedBrowsers, sessionId: string): Promise<Finding> {
   const again = await finding(
     'release',
     async () => {
-      await provider.stopSession(sessionId);
+      await provider.release(unleased(sessionId));
       return 'resolves for a browser that has ended, too';
     },
     'warning',

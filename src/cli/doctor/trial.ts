@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import pTimeout from 'p-timeout';
 import type { WebSocket } from 'ws';
-import type { RunClient } from '../../broker/browsers/browser-service.ts';
 import { untilEnded } from '../../broker/browsers/end-lease.ts';
 import { type OpenLimits, openSocket } from '../../cdp/transport/open-socket.ts';
 import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { LeaseError, PoolwrightError } from '../../errors.ts';
+import type { BrowserProvider, Endable } from '../../providers/port.ts';
 import { stopSignals } from '../stop-signal.ts';
 import { whatAnswers } from './what-answers.ts';
 
-export type SessionMaker = Pick<RunClient, 'createSession' | 'release' | 'stopSession'>;
+export type TriedProvider = Pick<BrowserProvider, 'acquire' | 'release'>;
 
 /** How long a browser takes, in ms, measured on one that is created for it and stopped. */
 export interface Trial {
@@ -44,14 +44,14 @@ const END_MS = 45_000;
  * end was not confirmed
  */
 export async function tryOneSession(
-  client: SessionMaker,
+  provider: TriedProvider,
   timeout: number,
   whileItRuns: (session: TriedSession) => Promise<void>,
 ): Promise<Trial> {
-  const made = new Set<string>();
+  const made = new Map<string, Endable>();
   const trial = async (signal: AbortSignal) => {
-    const tried = await use(client, { made, timeout, signal, whileItRuns }).catch((error: unknown) => ({ error }));
-    const left = await endAll(client, made);
+    const tried = await use(provider, { made, timeout, signal, whileItRuns }).catch((error: unknown) => ({ error }));
+    const left = await endAll(provider, made);
     if ('error' in tried) throw left === null ? tried.error : withLeft(tried.error, left);
     if (left !== null) throw new LeaseError('BROWSER_LOST', left);
     return tried;
@@ -61,44 +61,51 @@ export async function tryOneSession(
 
 /** What a trial does with its browser. */
 interface Use {
-  /** Gets the ID of each browser that is made. */
-  made: Set<string>;
+  /** Gets each browser that is made. */
+  made: Map<string, Endable>;
   timeout: number;
   signal: AbortSignal;
   whileItRuns(session: TriedSession): Promise<void>;
 }
 
-async function use(client: SessionMaker, { made, timeout, signal, whileItRuns }: Use): Promise<Trial> {
+async function use(provider: TriedProvider, { made, timeout, signal, whileItRuns }: Use): Promise<Trial> {
   const since = performance.now();
   const note = `poolwright doctor ${Date.now().toString(36)}-${process.pid}`;
-  const onKnown = (id: string) => void made.add(id);
-  const body = { duration: TRIAL_SECONDS, note };
-  const { sessionId, cdpUrl, own } = await client.createSession(body, { signal, onKnown, onUnused: onKnown });
-  made.add(sessionId);
+  const known = (browser: Endable) => void made.set(browser.sessionId, browser);
+  const acquired = await provider.acquire({
+    label: note,
+    session: { duration: TRIAL_SECONDS },
+    project: '',
+    needMs: 0,
+    askedAt: Date.now(),
+    repeats: true,
+    signal,
+    account: { known, unused: known, doubt: () => undefined, certain: () => undefined },
+  });
+  known(acquired);
   const create = performance.now() - since;
-  if (!cdpUrl) throw new LeaseError('CONNECT_FAILED', `Session ${sessionId} has no CDP address.`, { sessionId });
-  const limits = { headers: own?.headers, sessionId, timeout };
+  const { sessionId, cdpUrl, headers, type, runsAlready } = acquired;
+  const limits = { headers, sessionId, timeout };
   // Some browsers end with their connection.
   const whileConnected = async () => {
     signal.throwIfAborted();
     await whileItRuns({ sessionId, note });
   };
   const tried = await connect(cdpUrl, limits, whileConnected).catch(async (error) => {
-    throw own ? await explained(error, { cdpUrl, sessionId, runsAlready: own.runsAlready }) : error;
+    throw type === null ? await explained(error, { cdpUrl, sessionId, runsAlready }) : error;
   });
   return { create, ...tried };
 }
 
 /** Ends what a trial has made. Returns null when each end is confirmed; else which are not, and why. */
-async function endAll(client: SessionMaker, made: ReadonlySet<string>): Promise<string | null> {
+async function endAll(provider: TriedProvider, made: ReadonlyMap<string, Endable>): Promise<string | null> {
   const signal = AbortSignal.timeout(END_MS);
   const left = await Promise.all(
-    [...made].map(async (sessionId) => {
-      const browser = { sessionId, leaseId: null, poolId: null };
-      const why = await untilEnded({ client, browser, signal, reason: 'finished' });
+    [...made.values()].map(async (browser) => {
+      const why = await untilEnded({ provider, browser, signal, reason: 'finished' });
       return why === null
         ? null
-        : `Browser ${sessionId} may still run: its end was not confirmed (${errorMessage(why)}).`;
+        : `Browser ${browser.sessionId} may still run: its end was not confirmed (${errorMessage(why)}).`;
     }),
   );
   const said = left.filter((text) => text !== null);

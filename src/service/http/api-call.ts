@@ -1,7 +1,7 @@
 import type * as z from 'zod';
+import { proxySecrets } from '../../common/url/credentials.ts';
 import type { CallOptions } from './client-options.ts';
 import type { Call, ServiceCore } from './core.ts';
-import { secretsOf } from './secrets-of.ts';
 
 /** Calls of endpoints that are described by a table. */
 
@@ -64,7 +64,7 @@ export function prepare<E extends ApiCall>(
   const call: Call<E['answer']> = { method, path, schema: answer, repeat };
   if (endpoint.query) call.query = core.check(endpoint.query, query ?? {}, request) as NonNullable<typeof call.query>;
   const json = endpoint.body && core.check(endpoint.body, body, request);
-  if (json) Object.assign(call, { json, secrets: secretsOf(json) });
+  if (json) Object.assign(call, { json, secrets: proxySecrets(json) });
   if (subject) call.subject = subject({ id, ...call.query, ...json });
   return call;
 }

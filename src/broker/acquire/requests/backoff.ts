@@ -4,8 +4,8 @@ import type { Clock } from '../../../common/clock.ts';
 const NO_LIMIT = 64;
 
 /**
- * One backoff shared by all requests for browsers. After a `429` or `503` all of them wait until the same moment. Then
- * one request is sent, and each success doubles the number of concurrent requests.
+ * One backoff shared by all requests for browsers. When the service is overloaded, all of them wait until the same
+ * moment. Then one request is sent, and each success doubles the number of concurrent requests.
  */
 export class Backoff {
   /** Consecutive refusals, over all requests. */

@@ -1,7 +1,6 @@
 import type { Clock } from '../../../common/clock.ts';
 import { pause } from '../../../common/pause.ts';
-import { runningSessions } from '../../../service/running-sessions.ts';
-import type { BrowserService } from '../../browsers/browser-service.ts';
+import type { BrowserProvider } from '../../../providers/port.ts';
 import { parseNote } from '../../browsers/session-note.ts';
 
 /** How often to read the session list while requests are parked, in ms, plus a random part of up to half as much. */
@@ -14,9 +13,9 @@ const POLITENESS_MS = 4_000;
 
 /** Options of {@link CapacityWatch}. */
 export interface WatchOptions {
-  client: Pick<BrowserService, 'iterateSessions'>;
+  provider: Pick<BrowserProvider, 'list'>;
   runId: string;
-  /** `plan.concurrent_browsers`; null: unknown. */
+  /** How many browsers may run at the same time; null: unknown. */
   limit: number | null;
   /** Number of browsers that this broker holds. */
   held(): number;
@@ -122,8 +121,8 @@ export class CapacityWatch {
 
   /** Returns null if the list cannot be read this time. */
   async #look(signal: AbortSignal): Promise<Running | null> {
-    const { client, runId } = this.#options;
-    const seen = await listRunning(client, runId, signal);
+    const { provider, runId } = this.#options;
+    const seen = await listRunning(provider, runId, signal);
     this.#last = seen ?? this.#last;
     return seen;
   }
@@ -139,14 +138,14 @@ export interface Running {
 
 /** Lists all running sessions of the workspace; null if the list cannot be read this time. */
 export async function listRunning(
-  client: Pick<BrowserService, 'iterateSessions'>,
+  provider: Pick<BrowserProvider, 'list'>,
   runId: string,
   signal: AbortSignal,
 ): Promise<Running | null> {
   try {
     const ids = new Set<string>();
     const counts = new Map<string, number>();
-    for await (const { sessionId, note } of runningSessions(client, { signal })) {
+    for await (const { sessionId, note } of provider.list(signal)) {
       ids.add(sessionId);
       const holder = holderOf(note, runId);
       counts.set(holder, (counts.get(holder) ?? 0) + 1);

@@ -1,10 +1,10 @@
 import type { Timer } from '../../../common/clock.ts';
 import { smallest } from '../../../common/numbers/extremes.ts';
 import { ServiceError } from '../../../errors.ts';
+import { backoffDelay, endsTheRun, type NextStep } from '../../../providers/failure-policy.ts';
 import { SurplusOrder } from '../pending-orders.ts';
 import { Backoff } from './backoff.ts';
 import { CapacityWatch, type WatchOptions } from './capacity-watch.ts';
-import { backoffDelay, endsTheRun, type NextStep } from './failure-policy.ts';
 
 /** Priorities: a waiting worker first, then a worker that is starting or prefetches. */
 export const PRIORITY = { needed: 0, early: 1 } as const;
@@ -53,10 +53,10 @@ interface Entry {
 /**
  * The only place that sends requests for browsers to the service. It decides when each one is sent and retried.
  *
- * `403 Session limit reached` parks a request until a session ends; it is never retried in a loop (section 7 of the
- * service document). One parked request continues for each browser of this run that ends, and for each other session
- * that disappears from the list. While requests are parked, new ones join them without asking the service. After `429`
- * and `503` all requests wait on one {@link Backoff}.
+ * A refusal at the limit parks a request until a session ends; it is never retried in a loop (section 7 of the service
+ * document). One parked request continues for each browser of this run that ends, and for each other session that
+ * disappears from the list. While requests are parked, new ones join them without asking the service. While the service
+ * is overloaded, all requests wait on one {@link Backoff}.
  */
 export class RequestScheduler {
   /** The waiting requests, oldest first. */

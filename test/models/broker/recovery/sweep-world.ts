@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
-import { noteFor, type RunIdentity } from '../../../../src/broker/browsers/run-identity.ts';
+import { noteFor, type RunIdentity } from '../../../../src/broker/browsers/session-note.ts';
 import { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import { type LedgerContent, parseLedger } from '../../../../src/broker/ledger/ledger-file.ts';
 import { type Workspace, workspaceOf } from '../../../../src/broker/ledger/workspace.ts';
 import type { Log } from '../../../../src/broker/log/log.ts';
-import { type SweepOptions, sweep } from '../../../../src/broker/recovery/sweep.ts';
+import { sweep } from '../../../../src/broker/recovery/sweep.ts';
 import { leasePlan } from '../../../../src/options/lease-plan.ts';
-import { ProvidedSessions } from '../../../../src/providers/provided-sessions.ts';
+import { HostedBrowsers } from '../../../../src/providers/hosted/hosted-browsers.ts';
+import type { BrowserProvider } from '../../../../src/providers/port.ts';
+import { ProvidedBrowsers } from '../../../../src/providers/provided-browsers.ts';
 import type { Provider } from '../../../../src/providers/provider.ts';
 import type { ServiceClient } from '../../../../src/service/index.ts';
 import { type ScriptedSession, ScriptedWorkspace } from '../../../support/unit/broker/scripted-workspace.ts';
@@ -76,7 +78,7 @@ export class World {
   private time = BEGUN;
   private readonly workspace = new ScriptedWorkspace(() => this.time);
   private readonly ours: Workspace;
-  private readonly client: SweepOptions['client'];
+  private readonly provider: BrowserProvider;
   /** The first two share a host name, like a host and its container. */
   private readonly machines: Machine[] = [
     { boot: 'boot-a', views: ['host', 'container'], skewMs: 0 },
@@ -100,11 +102,11 @@ export class World {
   ) {
     this.ours = WORKSPACES[way];
     const { client } = this.workspace;
-    this.client = way === 'service' ? client : this.provided(client);
+    this.provider = way === 'service' ? new HostedBrowsers(client) : this.provided(client);
   }
 
   /** The workspace's sessions as a provider's. */
-  private provided(service: ServiceClient): ProvidedSessions {
+  private provided(service: ServiceClient): ProvidedBrowsers {
     const provider: Provider = {
       acquire: async () => assert.fail('a sweep acquires nothing'),
       release: async (id) => {
@@ -121,7 +123,7 @@ export class World {
         },
       }),
     };
-    return new ProvidedSessions(provider, 'browsers.ts', () => this.time);
+    return new ProvidedBrowsers(provider, 'browsers.ts', () => this.time);
   }
 
   /** Runs one step. @throws if the result is forbidden, or a required result is missing */
@@ -367,7 +369,7 @@ export class World {
     this.workspace.failAt(asked.fails);
     const result = await this.on(machine, () =>
       sweep({
-        client: this.client,
+        provider: this.provider,
         workspace: this.ours,
         suite: SUITE,
         ledgerDirectory: directory === null ? null : this.path(directory),

@@ -2,9 +2,10 @@ import { RequestAccount } from '../../../../src/broker/acquire/request-account.t
 import { Projects } from '../../../../src/broker/leases/projects.ts';
 import { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import type { Log } from '../../../../src/broker/log/log.ts';
-import { PoolDirectory } from '../../../../src/broker/pools/pool-directory.ts';
 import { createLeasing, type LeasingOptions } from '../../../../src/broker/run/leasing.ts';
 import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
+import { HostedBrowsers } from '../../../../src/providers/hosted/hosted-browsers.ts';
+import type { RunPools } from '../../../../src/providers/port.ts';
 import { RunRecorder } from '../../../../src/record/run-recorder.ts';
 
 /** The parts that the broker needs besides a service, for tests. */
@@ -18,6 +19,12 @@ export const quiet: Log = {
 };
 
 export const run = { runId: 'run-1', shard: null, suite: 'suite', mark: 'ab12cd34' };
+
+/** The browsers of a scripted service, which has only what the test needs. */
+export const hosted = (service: object) =>
+  new HostedBrowsers(service as ConstructorParameters<typeof HostedBrowsers>[0]);
+
+const NO_POOLS: RunPools = { resolve: async () => null, deleteOwn: async () => [] };
 
 /** Creates a ledger that writes nothing to disk. */
 export const memoryLedger = () => new Ledger(null, quiet);
@@ -37,7 +44,7 @@ export const memoryRecorder = () =>
 /** The account of a request whose browsers do not matter. */
 export function noAccount(): RequestAccount {
   return new RequestAccount({
-    client: {},
+    provider: { reportsDoubt: false },
     request: 'r-1',
     poolId: null,
     askedAt: 0,
@@ -55,7 +62,7 @@ export function leasingOf({
   plans,
   workers,
   ...rest
-}: Pick<LeasingOptions, 'client' | 'clock'> &
+}: Pick<LeasingOptions, 'provider' | 'clock'> &
   Partial<LeasingOptions> & {
     /** One project per plan: `p0`, `p1` … */
     plans: readonly LeasePlan[];
@@ -67,7 +74,7 @@ export function leasingOf({
   const leasing = createLeasing({
     run,
     projects,
-    pools: new PoolDirectory(rest.client, run, ledger, { workers, createsNamed: false }),
+    pools: rest.provider.pools?.ofRun(run, ledger, workers, false) ?? NO_POOLS,
     limit: null,
     recorder,
     ledger,

@@ -1,5 +1,4 @@
-import type { AcquiredBrowser } from '../../../../src/broker/browsers/acquired-browser.ts';
-import { type HeldBrowser, heldBrowser } from '../../../../src/broker/browsers/held-browser.ts';
+import { type AcquiredBrowser, type HeldBrowser, heldBrowser } from '../../../../src/broker/browsers/held-browser.ts';
 import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 import { planOf } from './broker-parts.ts';
 import type { FakeClock } from './fake-clock.ts';
@@ -15,7 +14,6 @@ export function freshBrowser(
   const now = new Date(clock.now());
   return heldBrowser({
     browser: {
-      source: 'session',
       sessionId,
       leaseId: null,
       poolId: null,

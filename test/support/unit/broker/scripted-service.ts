@@ -1,6 +1,5 @@
-import type { BrowserService } from '../../../../src/broker/browsers/browser-service.ts';
 import { PoolwrightError, ServiceError } from '../../../../src/errors.ts';
-import type { CallOptions, Pool } from '../../../../src/service/index.ts';
+import type { CallOptions, Pool, ServiceClient } from '../../../../src/service/index.ts';
 import type { FakeClock } from './fake-clock.ts';
 
 /** Outcome of one call to the scripted service, including the retries of its client. */
@@ -63,8 +62,8 @@ function serviceError(status: number, code = CODES[status] ?? 'SERVICE_UNREACHAB
 
 const noAnswer = () => serviceError(0);
 
-/** The service as the broker's parts see it through the client, in memory, on its own clock. */
-export class ScriptedService implements BrowserService {
+/** The service's client, as far as runs need it, in memory, on its own clock. */
+export class ScriptedService {
   readonly sessions = new Map<string, ScriptedSession>();
   readonly pools = new Map<string, Pool & { ours: boolean; warm: number }>();
   /** Events that must never happen. */
@@ -121,7 +120,7 @@ export class ScriptedService implements BrowserService {
     return pool;
   }
 
-  async createSession(...[body = {}, options = {}]: Parameters<BrowserService['createSession']>) {
+  async createSession(...[body = {}, options = {}]: Parameters<ServiceClient['createSession']>) {
     const note = body.note ?? null;
     const make = () => this.start({ ours: true, note });
     const sent = options.signal?.aborted !== true;
@@ -141,7 +140,7 @@ export class ScriptedService implements BrowserService {
     return await answered.finally(() => options.signal?.removeEventListener('abort', given));
   }
 
-  async acquire(...[poolId, , options = {}]: Parameters<BrowserService['acquire']>) {
+  async acquire(...[poolId, , options = {}]: Parameters<ServiceClient['acquire']>) {
     return await this.ask(`acquire ${this.asks}`, options, (outcome) => {
       const pool = this.pools.get(poolId);
       if (!pool) throw serviceError(404);
@@ -158,25 +157,25 @@ export class ScriptedService implements BrowserService {
     });
   }
 
-  async release(...[poolId, leaseId, options = {}]: Parameters<BrowserService['release']>) {
+  async release(...[poolId, leaseId, options = {}]: Parameters<ServiceClient['release']>) {
     this.releases += 1;
     const session = [...this.sessions.values()].find((each) => each.leaseId === leaseId);
     await this.end(session, options, 'release');
     return { leaseId, poolId, status: 'ended' };
   }
 
-  async stopSession(...[sessionId, options = {}]: Parameters<BrowserService['stopSession']>) {
+  async stopSession(...[sessionId, options = {}]: Parameters<ServiceClient['stopSession']>) {
     await this.end(this.sessions.get(sessionId), options, 'stop');
   }
 
-  async getSession(...[sessionId, options = {}]: Parameters<BrowserService['getSession']>) {
+  async getSession(...[sessionId, options = {}]: Parameters<ServiceClient['getSession']>) {
     await this.travel(options);
     const session = this.sessions.get(sessionId);
     if (!session) throw serviceError(404);
     return this.shown(session);
   }
 
-  async updateSession(...[sessionId, { note }, options = {}]: Parameters<BrowserService['updateSession']>) {
+  async updateSession(...[sessionId, { note }, options = {}]: Parameters<ServiceClient['updateSession']>) {
     await this.travel(options);
     const session = this.sessions.get(sessionId);
     if (!session?.running) throw serviceError(400);
@@ -185,7 +184,7 @@ export class ScriptedService implements BrowserService {
     return this.shown(session);
   }
 
-  async *iterateSessions(...[query = {}, options = {}]: Parameters<BrowserService['iterateSessions']>) {
+  async *iterateSessions(...[query = {}, options = {}]: Parameters<ServiceClient['iterateSessions']>) {
     await this.travel(options);
     if ((this.script.list.shift() ?? 'ok') !== 'ok') throw serviceError(503);
     if (query.status === 'active') for (const session of this.running) yield this.shown(session);
@@ -197,14 +196,14 @@ export class ScriptedService implements BrowserService {
     return [...this.pools.values()];
   }
 
-  async getPool(...[poolId, options = {}]: Parameters<BrowserService['getPool']>) {
+  async getPool(...[poolId, options = {}]: Parameters<ServiceClient['getPool']>) {
     await this.travel(options);
     const pool = this.pools.get(poolId);
     if (!pool) throw serviceError(404);
     return pool;
   }
 
-  async createPool(...[{ name, browser }, options = {}]: Parameters<BrowserService['createPool']>) {
+  async createPool(...[{ name, browser }, options = {}]: Parameters<ServiceClient['createPool']>) {
     await this.travel(options);
     const outcome = this.script.pool.shift() ?? 'ok';
     const taken = [...this.pools.values()].some((pool) => pool.name === name);
@@ -214,7 +213,7 @@ export class ScriptedService implements BrowserService {
     return this.addPool(name, { ours: true, note: browser?.note, warm: 50 });
   }
 
-  async deletePool(...[poolId, , options = {}]: Parameters<BrowserService['deletePool']>) {
+  async deletePool(...[poolId, , options = {}]: Parameters<ServiceClient['deletePool']>) {
     await this.travel(options);
     const outcome = this.script.end.shift() ?? 'ok';
     const pool = this.pools.get(poolId);

@@ -16,6 +16,8 @@ export class ScriptedWorkspace {
   private readonly failing = new Set<number>();
   private calls = 0;
   private made = 0;
+  /** The client of a sweep: only the methods that it calls. */
+  readonly client: ServiceClient = this.makeClient();
 
   /** @param now the service's clock, in ms since the epoch */
   constructor(private readonly now: () => number = Date.now) {}
@@ -38,15 +40,14 @@ export class ScriptedWorkspace {
     return session;
   }
 
-  /** The client of a sweep: only the methods that it calls. */
-  get client(): ServiceClient {
+  private makeClient(): ServiceClient {
     const stop = (found: ScriptedSession | undefined) => {
       this.answer();
       if (!found) throw refusal(404);
       found.running = false;
     };
     const client = {
-      now: this.now,
+      now: () => this.now(),
       iterateSessions: (query: { status?: string }) => this.list(query.status),
       getSession: async (id: string) => this.sessions.find(({ sessionId }) => sessionId === id),
       stopSession: async (id: string) => stop(this.sessions.find(({ sessionId }) => sessionId === id)),

@@ -9,8 +9,7 @@ import type { HostedProject } from '../../../../src/broker/rpc/messages/protocol
 import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
 import { listen } from '../../../../src/broker/server/server.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
-import { ServiceClient } from '../../../../src/service/index.ts';
-import { leasingOf, planOf } from './broker-parts.ts';
+import { hosted, leasingOf, planOf } from './broker-parts.ts';
 import { FakeClock } from './fake-clock.ts';
 import { ScriptedService } from './scripted-service.ts';
 
@@ -51,20 +50,20 @@ export const test = base.extend<Options & { newAddress: string; broker: Broker }
   broker: async ({ limit, clock, features, newAddress: address }, use) => {
     const service = new ScriptedService(clock);
     service.limit = limit;
+    const provider = hosted(service);
     const known = Number.isFinite(limit) ? limit : null;
     const plans = [
       planOf({ reuse: 'test' }),
       planOf({ session: { country: 'DE' } }),
       planOf({ session: { country: 'US' } }),
     ];
-    const parts = leasingOf({ client: service, workers: 2, plans, limit: known, clock });
+    const parts = leasingOf({ provider, workers: 2, plans, limit: known, clock });
     const { leases, endAll, recorder, projects } = parts;
-    const client = new ServiceClient({ baseURL: 'http://127.0.0.1:9', apiKey: 'not-used' });
     const hung: string[] = [];
     const handlers = {
       leases,
       recorder,
-      client,
+      provider,
       secrets: [],
       say: () => undefined,
       finish: () => Promise.reject(new Error('not here')),
@@ -101,6 +100,5 @@ export const test = base.extend<Options & { newAddress: string; broker: Broker }
     for (const line of lines) line.close();
     await until(endAll());
     server.close();
-    await client.close();
   },
 });

@@ -6,6 +6,7 @@ import {
 } from '../../../../src/broker/acquire/requests/request-scheduler.ts';
 import type { Clock } from '../../../../src/common/clock.ts';
 import { ServiceError } from '../../../../src/errors.ts';
+import { hosted } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
@@ -21,7 +22,7 @@ function overloaded(retryAfterMs = DELAY_MS): ServiceError {
 /** A request scheduler, and its requests at the service, to which the test responds. */
 function lineOf(clock: Clock, fake: FakeClock) {
   const line = new RequestScheduler({
-    client: new ScriptedService(fake),
+    provider: hosted(new ScriptedService(fake)),
     runId: 'run-1',
     limit: null,
     held: () => 0,

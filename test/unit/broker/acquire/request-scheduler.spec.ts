@@ -5,7 +5,7 @@ import { BrowserRequest } from '../../../../src/broker/acquire/requests/browser-
 import { listRunning } from '../../../../src/broker/acquire/requests/capacity-watch.ts';
 import { PRIORITY, RequestScheduler } from '../../../../src/broker/acquire/requests/request-scheduler.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
-import { noAccount, planOf } from '../../../support/unit/broker/broker-parts.ts';
+import { hosted, noAccount, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
@@ -21,7 +21,7 @@ class Workspace {
   constructor({ limit, unlisted = 0, known = true }: { limit: number; unlisted?: number; known?: boolean }) {
     Object.assign(this.service, { limit, unlisted });
     this.line = new RequestScheduler({
-      client: this.service,
+      provider: hosted(this.service),
       runId: 'run-1',
       limit: known ? limit : null,
       held: () => this.own.length,
@@ -36,10 +36,10 @@ class Workspace {
     const done = () => {
       this.waiting -= 1;
     };
-    const { service: client, clock } = this;
+    const { clock } = this;
     const random = () => 0.5;
     const asks = new BrowserRequest({
-      client,
+      provider: hosted(this.service),
       plan: planOf(),
       pool: null,
       project: '',
@@ -138,12 +138,12 @@ test('counts a session once if it becomes active while the list is read', async 
   const seen = { starting: ['a', 'b'], active: ['b', 'c'] };
   const order: string[] = [];
   const running = await listRunning(
-    {
-      async *iterateSessions({ status } = {}) {
+    hosted({
+      async *iterateSessions({ status }: { status?: string }) {
         order.push(String(status));
         for (const sessionId of status === 'starting' ? seen.starting : seen.active) yield { sessionId, status: 'x' };
       },
-    },
+    }),
     'run-1',
     new AbortController().signal,
   );

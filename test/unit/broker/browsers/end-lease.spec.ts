@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { BrowserRequest } from '../../../../src/broker/acquire/requests/browser-request.ts';
 import { heldBrowser } from '../../../../src/broker/browsers/held-browser.ts';
 import { BrowserEnder } from '../../../../src/broker/leases/browser-ender.ts';
-import { memoryLedger, noAccount, planOf, quiet } from '../../../support/unit/broker/broker-parts.ts';
+import { hosted, memoryLedger, noAccount, planOf, quiet, run } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { type Outcome, ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
@@ -10,12 +10,14 @@ import { type Outcome, ScriptedService } from '../../../support/unit/broker/scri
 async function end(...answers: Outcome[]) {
   const clock = new FakeClock();
   const service = new ScriptedService(clock);
-  const pool = service.addPool('warm');
-  const plan = planOf({ pool: pool.id });
+  const provider = hosted(service);
+  const plan = planOf({ pool: service.addPool('warm').id });
+  const found = provider.pools.ofRun(run, memoryLedger(), 1, false).resolve(plan);
+  await clock.advance(100);
   const request = new BrowserRequest({
-    client: service,
+    provider,
     plan,
-    pool,
+    pool: await found,
     project: '',
     needMs: () => 0,
     note: 'n',
@@ -35,7 +37,7 @@ async function end(...answers: Outcome[]) {
   const ledger = memoryLedger();
   ledger.settled = (request) => void settled.push(request);
   const ender = new BrowserEnder({
-    client: service,
+    provider,
     ledger,
     log: quiet,
     ends: new AbortController().signal,

@@ -17,14 +17,14 @@ const BEAT_MS = 5 * 60_000;
 function notesOf() {
   const clock = new FakeClock();
   const written: string[] = [];
-  const client = {
-    updateSession: async (sessionId: string, { note }: { note?: string | null }) => {
+  const writer = {
+    write: async (sessionId: string, note: string) => {
       const parsed = parseNote(note);
       written.push(`${sessionId} ${parsed?.project} ${parsed?.slot} ${parsed?.beat.getTime()}`);
       throw new Error('a note is never why anything fails');
     },
   };
-  const notes = new SessionNotes(client as never, { ...run, now: () => clock.now() });
+  const notes = new SessionNotes(writer, { ...run, now: () => clock.now() });
   return { clock, written, notes };
 }
 
@@ -53,10 +53,7 @@ class LeasedTo {
   readonly underway: { slot: number | undefined; settle(refused: boolean): void }[] = [];
   /** The slot in the note. */
   says: number | undefined = 0;
-  readonly notes = new SessionNotes(
-    { updateSession: (_: string, { note }: { note?: string | null }) => this.update(note) } as never,
-    run,
-  );
+  readonly notes = new SessionNotes({ write: (_, note) => this.update(note) }, run);
 
   lease(index: number): void {
     const idle = this.underway.length === 0;

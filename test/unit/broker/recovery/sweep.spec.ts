@@ -18,6 +18,7 @@ import { RunSweep } from '../../../../src/broker/recovery/run-sweep.ts';
 import { type SweepOptions, sweep } from '../../../../src/broker/recovery/sweep.ts';
 import { systemIdentity } from '../../../../src/broker/recovery/system-identity.ts';
 import { requiresFound } from '../../../support/requires.ts';
+import { hosted } from '../../../support/unit/broker/broker-parts.ts';
 import { ScriptedWorkspace } from '../../../support/unit/broker/scripted-workspace.ts';
 
 const BASE_URL = 'https://service.test';
@@ -44,7 +45,7 @@ const test = base.extend<Fixtures>({
   },
   workspace: async ({}, use) => use(new ScriptedWorkspace(serviceNow)),
   options: async ({ directory, workspace }, use) =>
-    use({ client: workspace.client, workspace: WORKSPACE, suite: SUITE, ledgerDirectory: directory }),
+    use({ provider: hosted(workspace.client), workspace: WORKSPACE, suite: SUITE, ledgerDirectory: directory }),
 });
 
 const minutesAgo = (minutes: number) => new Date(serviceNow() - minutes * MINUTE_MS);
@@ -89,10 +90,10 @@ test('does not claim again what an earlier sweep has ended, where the ledger sta
   const file = writeLedger(directory, { entries }, null);
   appendFileSync(file, '\n');
   // A provider without a list: what became of the second request is never known.
-  const client = Object.assign(Object.create(workspace.client), { unlistedMs: Number.POSITIVE_INFINITY });
-  const first = await sweep({ ...options, client });
+  const provider = Object.assign(hosted(workspace.client), { unlistedMs: Number.POSITIVE_INFINITY });
+  const first = await sweep({ ...options, provider });
   expect(first.stopped).toEqual([{ sessionId, runId: 'r1' }]);
-  const second = await sweep({ ...options, client });
+  const second = await sweep({ ...options, provider });
   expect(second.stopped).toEqual([]);
   for (const { unknownBrowsers, failures } of [first, second])
     expect([unknownBrowsers.map(({ request }) => request), failures]).toEqual([['aaaa-2'], []]);
@@ -263,7 +264,7 @@ test('a failed sweep causes a warning in the run that started it, and does not e
   const said: string[] = [];
   const say = (text: string) => void said.push(text);
   const log = { info: say, notice: say, once: say, momentary: say, error: say };
-  options.client.now = () => {
+  options.provider.now = () => {
     throw new Error('broken');
   };
   const sweeping = new RunSweep(options, log);
@@ -275,7 +276,7 @@ test('a failed sweep causes a warning in the run that started it, and does not e
 test('keeps a ledger until every browser in it is stopped', async ({ directory, workspace, options }) => {
   const { sessionId } = workspace.create(null);
   writeLedger(directory, { place: null, beatAt: minutesAgo(25).toISOString() }, sessionId);
-  const { client } = options;
+  const { client } = workspace;
   const stop = client.stopSession.bind(client);
   client.stopSession = async () => {
     throw new Error('not now');
@@ -298,7 +299,7 @@ test.describe('one bad file does not stop a run', () => {
     const first = writeLedger(directory, { runId: 'r1' }, sessionId);
     writeLedger(directory, { runId: 'r2', mark: 'bbbb' }, other.sessionId);
     // A mode would not keep root from removing a file; a directory in its place does.
-    const client = options.client;
+    const { client } = workspace;
     const stop = client.stopSession.bind(client);
     client.stopSession = async (id, more) => {
       if (id === sessionId) {
@@ -307,7 +308,7 @@ test.describe('one bad file does not stop a run', () => {
       }
       return await stop(id, more);
     };
-    const result = await sweep({ ...options, client });
+    const result = await sweep(options);
     expect(result.stopped).toHaveLength(2);
     expect(result.failures).toEqual([expect.stringContaining(first)]);
     expect(readdirSync(directory)).toEqual(['r1-aaaa.ledger.json']);

@@ -6,10 +6,10 @@ import type { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import { PrefetchCancelled } from '../../../../src/broker/rpc/messages/refusals.ts';
 import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
 import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
-import { ProvidedSessions } from '../../../../src/providers/provided-sessions.ts';
+import { ProvidedBrowsers } from '../../../../src/providers/provided-browsers.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
-import { leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';
+import { hosted, leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { scriptedProvider } from '../../../support/unit/broker/scripted-provider.ts';
 import { type Outcome, ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
@@ -141,9 +141,9 @@ class History {
     ].map((each) => ({ ...each, ...(provided && { pool: null }), acquireTimeout: ACQUIRE_TIMEOUT }));
     this.service.mayEnd = (sessionId) => this.closing || !this.leased.has(sessionId);
     const { leases, endAll, recorder, ledger } = leasingOf({
-      client: provided
-        ? new ProvidedSessions(scriptedProvider(this.service, this.lists), 'scripted', () => this.clock.now())
-        : this.service,
+      provider: provided
+        ? new ProvidedBrowsers(scriptedProvider(this.service, this.lists), 'scripted', () => this.clock.now())
+        : hosted(this.service),
       workers: WORKERS,
       plans: this.plans,
       limit: known && limit < 100 ? limit : null,

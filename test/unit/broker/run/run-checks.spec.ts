@@ -1,7 +1,9 @@
 import { expect, test } from '@playwright/test';
 import { checkRun, type RunChecks } from '../../../../src/broker/run/run-checks.ts';
 import { OptionsError } from '../../../../src/errors.ts';
-import { planOf } from '../../../support/unit/broker/broker-parts.ts';
+import { HostedPool } from '../../../../src/providers/hosted/pools/hosted-pool.ts';
+import type { Pool, ServiceClient } from '../../../../src/service/index.ts';
+import { hosted, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { poolBody } from '../../../support/unit/http-service.ts';
 
 /** The checks before a run begins, their order, and their results. */
@@ -9,14 +11,14 @@ import { poolBody } from '../../../support/unit/http-service.ts';
 interface World {
   limit?: number | null;
   balance?: number | null;
-  pools?: Record<string, object>;
+  pools?: Record<string, Pool>;
 }
 
 /** A start that records what it waits for, and a service that responds as the test wants. */
 function checksOf({ limit = 10, balance = 100, pools = {} }: World, more: Partial<RunChecks> = {}) {
   const steps: string[] = [];
   const checks = {
-    client: {
+    provider: hosted({
       listSessions: async () => void steps.push('list'),
       getBilling: async () => {
         if (limit === null) throw new Error('not for this key');
@@ -26,7 +28,7 @@ function checksOf({ limit = 10, balance = 100, pools = {} }: World, more: Partia
         if (balance === null) throw new Error('not for this key');
         return { balance_cents: balance };
       },
-    },
+    }),
     start: {
       step: async (what: string, work: (signal: AbortSignal) => Promise<unknown>) => {
         steps.push(what);
@@ -45,7 +47,7 @@ function checksOf({ limit = 10, balance = 100, pools = {} }: World, more: Partia
         steps.push(`look up ${name}`);
         const pool = pools[name];
         if (!pool) throw new OptionsError('pool', `there is no pool "${name}"`);
-        return pool;
+        return new HostedPool({} as ServiceClient, pool);
       },
     },
     plans: [],
@@ -90,8 +92,9 @@ test('the search for a pool ends with the time for the start', async () => {
 
 test('the limit of a provider is called by its name', async () => {
   const { checks } = checksOf({ limit: 3 }, { sweep: null });
-  const client = { ...checks.client, limited: { by: 'browsers.ts', reached: 'all are in use', starting: '' } };
-  const { notices } = await checkRun({ ...checks, client });
+  const limited = { by: 'browsers.ts', reached: 'all are in use', starting: '', isShared: false };
+  Object.assign(checks.provider, { limited });
+  const { notices } = await checkRun(checks);
   expect(notices).toEqual([expect.stringMatching(/^warning: 4 workers want 4 browsers, and browsers.ts allows 3/)]);
 });
 

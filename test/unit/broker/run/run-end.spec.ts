@@ -4,7 +4,7 @@ import { type HeldBrowser, markEnded, markEnding } from '../../../../src/broker/
 import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
 import { endRun } from '../../../../src/broker/run/run-end.ts';
 import { RunPhase } from '../../../../src/broker/run/run-phase.ts';
-import { quiet } from '../../../support/unit/broker/broker-parts.ts';
+import { hosted, quiet } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { freshBrowser } from '../../../support/unit/broker/held-parts.ts';
 import { ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
@@ -57,7 +57,7 @@ function ending() {
         return [];
       },
     },
-    client: new ScriptedService(clock),
+    provider: hosted(new ScriptedService(clock)),
     log: { ...quiet, momentary: (text: string) => void said.push(text) },
     clock,
   };

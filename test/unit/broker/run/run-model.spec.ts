@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { GivenRun } from '../../../models/broker/run/given-run.ts';
 import { SimulatedRun } from '../../../models/broker/run/simulated-run.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
-import { leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';
+import { hosted, leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
@@ -60,7 +60,7 @@ async function play({ latency, limit, ...given }: GivenWorld) {
   service.latency = latency;
   if (limit > 0) service.limit = limit;
   const plan = planOf({ reuse: given.reuse, acquireTimeout: LIMIT_MS });
-  const parts = leasingOf({ client: service, clock, plans: [plan, plan], workers: given.workers });
+  const parts = leasingOf({ provider: hosted(service), clock, plans: [plan, plan], workers: given.workers });
   const { leases, endAll, recorder } = parts;
   const run = new SimulatedRun(given, leases, clock);
   let over = false;

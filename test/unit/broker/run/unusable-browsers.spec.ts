@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
-import { ProvidedSessions } from '../../../../src/providers/provided-sessions.ts';
+import { ProvidedBrowsers } from '../../../../src/providers/provided-browsers.ts';
 import type { Provider } from '../../../../src/providers/provider.ts';
-import { leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';
+import { hosted, leasingOf, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
@@ -22,8 +22,8 @@ test('releases a browser that cannot be reached until its release resolves, and 
       if (releases.length === 1) throw new Error('not now');
     },
   };
-  const client = new ProvidedSessions(provider, 'browsers.ts', () => clock.now());
-  const { leases, endAll, ledger, recorder } = leasingOf({ client, clock, plans: [planOf()], workers: 1 });
+  const provided = new ProvidedBrowsers(provider, 'browsers.ts', () => clock.now());
+  const { leases, endAll, ledger, recorder } = leasingOf({ provider: provided, clock, plans: [planOf()], workers: 1 });
   const failed: Error = await leases.lease(LEASE, {}, new AbortController().signal).catch((error) => error);
   expect(failed).toMatchObject({ code: 'CONNECT_FAILED', sessionId: 'b-1' });
   expect(failed.message).not.toMatch(/releas|stopp/);
@@ -42,7 +42,12 @@ test('the same for a session of the service without an address', async () => {
   const service = new ScriptedService(clock);
   service.script.ask.push('unusable');
   service.script.end.push(503);
-  const { leases, endAll, ledger, recorder } = leasingOf({ client: service, clock, plans: [planOf()], workers: 1 });
+  const { leases, endAll, ledger, recorder } = leasingOf({
+    provider: hosted(service),
+    clock,
+    plans: [planOf()],
+    workers: 1,
+  });
   const failed = leases.lease(LEASE, {}, new AbortController().signal).catch((error) => error);
   await clock.advance(100);
   expect(await failed).toMatchObject({ code: 'CONNECT_FAILED' });
@@ -61,9 +66,9 @@ test('without a list, a browser whose `acquire` had no result stays in the ledge
   const clock = new FakeClock();
   const said: string[] = [];
   const provider: Provider = { acquire: () => Promise.reject(new Error('reset')), release: async () => undefined };
-  const client = new ProvidedSessions(provider, 'browsers.ts', () => clock.now());
+  const provided = new ProvidedBrowsers(provider, 'browsers.ts', () => clock.now());
   const log = { info() {}, notice() {}, once() {}, momentary() {}, error: (text: string) => void said.push(text) };
-  const { leases, endAll, ledger } = leasingOf({ client, clock, log, plans: [planOf()], workers: 1 });
+  const { leases, endAll, ledger } = leasingOf({ provider: provided, clock, log, plans: [planOf()], workers: 1 });
   const failed = leases.lease(LEASE, {}, new AbortController().signal).catch((error) => error);
   await clock.advance(60_000);
   expect(await failed).toMatchObject({ code: 'SERVICE_FAILED' });

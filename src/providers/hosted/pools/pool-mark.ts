@@ -1,19 +1,19 @@
-import { LIMITS } from '../../service/limits.ts';
-import type { CreatePoolRequest, Pool } from '../../service/schemas/index.ts';
-import type { RunIdentity } from '../browsers/run-identity.ts';
+import { LIMITS } from '../../../service/limits.ts';
+import type { CreatePoolRequest, Pool } from '../../../service/schemas/index.ts';
+import type { PoolOwner } from '../../port.ts';
 
 /** How a broker recognizes its own pool after the response to a create was lost. */
 
 /**
  * The name is unique, because the service requires it and shards of one CI run share its ID. It fits the length limit.
  */
-export function runPoolName({ suite, runId, mark }: RunIdentity, number: number): string {
+export function runPoolName({ suite, runId, mark }: PoolOwner, number: number): string {
   const end = `-${mark}-${number}`;
   return `${`poolwright-${suite}-${runId}`.slice(0, LIMITS.poolName.max - end.length)}${end}`;
 }
 
 /** Returns the mark of the broker that created a pool for this run, from the pool's name; null if the name has none. */
-export function markInName(name: string, { suite, runId }: Pick<RunIdentity, 'suite' | 'runId'>): string | null {
+export function markInName(name: string, { suite, runId }: Omit<PoolOwner, 'mark'>): string | null {
   const start = `poolwright-${suite}-${runId}-`;
   return name.startsWith(start) ? (/^([^-]+)-\d+$/.exec(name.slice(start.length))?.[1] ?? null) : null;
 }

@@ -2,10 +2,9 @@ import { deepEqual } from 'node:assert/strict';
 import { test } from '@playwright/test';
 import fc from 'fast-check';
 import type { Ledger } from '../../../../src/broker/ledger/ledger.ts';
-import { deleteRunPool, RunPools } from '../../../../src/broker/pools/run-pools.ts';
 import type { ServiceError } from '../../../../src/errors.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
-import { memoryLedger, run } from '../../../support/unit/broker/broker-parts.ts';
+import { hosted, memoryLedger, planOf, run } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { type Outcome, ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
@@ -67,15 +66,15 @@ async function play(steps: readonly Step[], end: 'run' | 'sweep'): Promise<strin
   const clock = new FakeClock();
   const service = new ScriptedService(clock);
   const book = new PoolLedger();
-  const pools = new RunPools(service, run, book.ledger, 4);
+  const pools = hosted(service).pools.ofRun(run, book.ledger, 4, false);
   const got: string[] = [];
   const collisions: string[] = [];
   const refuses = steps.some((each) => each.do === 'answer' && each.outcome === 409);
   for (const each of steps) {
     if (each.do === 'get') {
       const options = POOLS[each.pool] as (typeof POOLS)[number];
-      pools.get(options).then(
-        ({ id }) => got.push(id),
+      pools.resolve(planOf({ pool: options })).then(
+        (pool) => pool && got.push(pool.id),
         (error: ServiceError) => {
           if (!options.create.name && error.status === 409 && !refuses)
             collisions.push('a name of ours was used twice');
@@ -93,13 +92,13 @@ async function play(steps: readonly Step[], end: 'run' | 'sweep'): Promise<strin
     got.filter((id) => !service.pools.get(id)?.ours).map((id) => `${id} was leased, but is not ours`),
   );
   if (end === 'run') {
-    const ending = pools.deleteAll();
+    const ending = pools.deleteOwn();
     await clock.advance(1_000);
     problems.push(...(await ending).map((failure) => `not deleted: ${failure}`));
     if (book.pools.size > 0) problems.push(`still in the ledger: ${[...book.pools]}`);
   } else {
     for (const entry of book.pools) {
-      const deleted = deleteRunPool(service, entry, run.mark);
+      const deleted = hosted(service).pools.delete(entry, run.mark);
       await clock.advance(1_000);
       await deleted;
     }

@@ -1,8 +1,12 @@
-import { ServiceError } from '../../../errors.ts';
-import type { LeasePlan } from '../../../options/schema/plan.ts';
-import { isAmbiguous, nextDelay, type RetryCase, retryCase, retryRule } from '../../../service/index.ts';
+import { OptionsError, ServiceError } from '../errors.ts';
+import type { LeasePlan } from '../options/schema/plan.ts';
+import { isAmbiguous, nextDelay, type RetryCase, retryCase, retryRule } from '../service/index.ts';
+import type { Refusal } from './port.ts';
 
-/** The next step after the service provides no browser: section 7 of the service document, decided in one place. */
+/**
+ * The next step after a request that got no browser, for every provider: section 7 of the service document, decided in
+ * one place.
+ */
 
 export type NextStep =
   /** The request has failed. */
@@ -61,6 +65,26 @@ export function backoffDelay(error: ServiceError, refusal: number, random: () =>
 /** No credit or no valid key: every further request would get the same response. */
 export function endsTheRun(error: unknown): error is ServiceError {
   return error instanceof ServiceError && (error.status === 402 || error.status === 401);
+}
+
+/** Whether a failed request may have made what it asked for. */
+export function mayHaveMade(error: unknown): boolean {
+  return error instanceof ServiceError ? isAmbiguous(error) : !(error instanceof OptionsError);
+}
+
+/** A call that has understood the request and refused it will refuse the same call again. */
+export function isRefusedForGood(error: unknown): boolean {
+  return error instanceof ServiceError && error.status >= 400 && error.status < 500 && !error.retryable;
+}
+
+/** @param attempt how many times it was sent so far @param delayMs the wait before the next time */
+export function refusalOf({ request, code, status, message }: ServiceError, attempt: number, delayMs: number): Refusal {
+  return { request, attempt, delayMs, code, status, message };
+}
+
+/** A refusal in a few words. */
+export function briefly({ status }: Refusal): string {
+  return status === 0 ? 'the service does not respond' : `the service responded with ${status}`;
 }
 
 function isOverload(kind: RetryCase): boolean {

@@ -1,16 +1,18 @@
-import { PoolwrightError, ServiceError } from '../../errors.ts';
-import type { RunPoolOptions } from '../../options/schema/schema.ts';
-import { isAmbiguous } from '../../service/index.ts';
-import type { CreatePoolRequest, Pool } from '../../service/schemas/index.ts';
-import type { BrowserService } from '../browsers/browser-service.ts';
-import type { RunIdentity } from '../browsers/run-identity.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { isOfBroker, markedTemplate, runPoolName } from './run-pool-mark.ts';
+import { PoolwrightError, ServiceError } from '../../../errors.ts';
+import type { LeasePlan } from '../../../options/schema/plan.ts';
+import type { RunPoolOptions } from '../../../options/schema/schema.ts';
+import type { ServiceClient } from '../../../service/index.ts';
+import { LIMITS } from '../../../service/limits.ts';
+import type { CreatePoolRequest, Pool, PoolBrowserTemplate } from '../../../service/schemas/index.ts';
+import { mayHaveMade } from '../../failure-policy.ts';
+import type { BrowserPool, PoolLedger, PoolOwner, RunPools } from '../../port.ts';
+import { findPool } from './find-pool.ts';
+import { HostedPool } from './hosted-pool.ts';
+import { isOfBroker, markedTemplate, runPoolName } from './pool-mark.ts';
 
-/**
- * The pools created for this run (`pool: { create: … }`): each is created once, on first use, and deleted with the run.
- */
-export class RunPools {
+/** Those that plans name, and those created for the run (`pool: { create: … }`), which are deleted with it. */
+export class HostedRunPools implements RunPools {
+  /** By the plan's name for it, or by its options. */
   readonly #pools = new Map<string, Promise<Pool>>();
   /** Created pools that are not deleted yet, by ID. */
   readonly #made = new Map<string, Pool>();
@@ -20,38 +22,43 @@ export class RunPools {
   readonly #underway: string[] = [];
   #asked = 0;
 
-  readonly #client: BrowserService;
-  readonly #run: RunIdentity;
-  readonly #ledger: Ledger;
+  readonly #client: ServiceClient;
+  readonly #run: PoolOwner;
+  readonly #ledger: PoolLedger;
   readonly #workers: number;
+  readonly #createsNamed: boolean;
 
-  constructor(
-    client: BrowserService,
-    run: RunIdentity,
-    ledger: Ledger,
-    /** Number of browsers in a pool without `size`. */
-    workers: number,
-  ) {
+  constructor(client: ServiceClient, run: PoolOwner, ledger: PoolLedger, workers: number, createsNamed: boolean) {
     this.#client = client;
     this.#run = run;
     this.#ledger = ledger;
     this.#workers = workers;
+    this.#createsNamed = createsNamed;
   }
 
-  /** Returns the pool for these options and creates it on first use. */
-  async get(options: RunPoolOptions): Promise<Pool> {
-    const key = JSON.stringify(options);
-    const known = this.#pools.get(key);
-    if (known) return await known;
-    const pool = this.#make(options);
-    this.#pools.set(key, pool);
-    // If the pool could not be created, the next request tries again.
-    pool.catch(() => this.#pools.delete(key));
-    return await pool;
+  async resolve({ pool, session }: Pick<LeasePlan, 'pool' | 'session'>, signal?: AbortSignal) {
+    if (pool === null) return null;
+    if (typeof pool !== 'string') return await this.#get(JSON.stringify(pool), () => this.#make(pool));
+    return await this.#get(pool, async () => {
+      if (!this.#createsNamed) return await findPool(this.#client, pool, signal);
+      const create = { name: pool.slice(0, LIMITS.poolName.max), browser: templateOf(session) };
+      return await this.#make({ create });
+    });
   }
 
-  /** Deletes all pools and the browsers in them; returns the failures. */
-  async deleteAll(signal?: AbortSignal): Promise<unknown[]> {
+  /** Finds or creates a pool on first use. */
+  async #get(key: string, find: () => Promise<Pool>): Promise<BrowserPool> {
+    let pool = this.#pools.get(key);
+    if (!pool) {
+      pool = find();
+      this.#pools.set(key, pool);
+      // If there is none, the next request tries again.
+      pool.catch(() => this.#pools.delete(key));
+    }
+    return new HostedPool(this.#client, await pool);
+  }
+
+  async deleteOwn(signal?: AbortSignal): Promise<unknown[]> {
     await Promise.allSettled(this.#pools.values());
     const failures: unknown[] = [];
     for (const entry of [...this.#made.keys(), ...this.#doubtful]) {
@@ -119,7 +126,7 @@ export class RunPools {
  * @returns its name; null if it does not exist
  */
 export async function deleteRunPool(
-  client: BrowserService,
+  client: ServiceClient,
   idOrName: string,
   mark: string,
   signal?: AbortSignal,
@@ -137,6 +144,8 @@ export async function deleteRunPool(
   return pool.name;
 }
 
-function mayHaveMade(error: unknown): boolean {
-  return !(error instanceof ServiceError) || isAmbiguous(error);
+/** The fields of a session that a pool's template has, too. */
+function templateOf(session: LeasePlan['session']): PoolBrowserTemplate {
+  const { type: _type, duration: _duration, browserCheck: _check, ...template } = session;
+  return template;
 }

@@ -1,13 +1,13 @@
-import { OptionsError, ServiceError } from '../../errors.ts';
-import { LIMITS } from '../../service/limits.ts';
-import type { Pool } from '../../service/schemas/index.ts';
-import type { BrowserService } from '../browsers/browser-service.ts';
+import { OptionsError, ServiceError } from '../../../errors.ts';
+import type { ServiceClient } from '../../../service/index.ts';
+import { LIMITS } from '../../../service/limits.ts';
+import type { Pool } from '../../../service/schemas/index.ts';
 
 /**
  * Returns the pool that the option `pool` (or `POOLWRIGHT_POOL`) names by its ID or its unique name.
  * @throws OptionsError if the workspace has no such pool; lists its pools
  */
-export async function findPool(client: BrowserService, idOrName: string, signal?: AbortSignal): Promise<Pool> {
+export async function findPool(client: ServiceClient, idOrName: string, signal?: AbortSignal): Promise<Pool> {
   return await findPoolOr(client, idOrName, signal, (problem, known) => {
     const wayOut =
       'Name one of them in `pool` or POOLWRIGHT_POOL, or let the run make its own: `pool: { create: {} }`.';
@@ -20,7 +20,7 @@ export async function findPool(client: BrowserService, idOrName: string, signal?
  * @param missing creates the error for a workspace without it, from the problem and the existing pools
  */
 export async function findPoolOr(
-  client: Pick<BrowserService, 'getPool' | 'listPools'>,
+  client: ServiceClient,
   idOrName: string,
   signal: AbortSignal | undefined,
   missing: (problem: string, known: string) => Error,
