@@ -5,7 +5,7 @@ import { LIMITS } from '../../../service/limits.ts';
 import type { Pool } from '../../../service/schemas/index.ts';
 import type { AcquireRequest, BrowserPool, GrantedBrowser } from '../../port.ts';
 
-/** Duration of one long poll of the pool, in ms. Short, so that the end of a run does not wait long for its response. */
+/** Duration of one long poll of the pool, in ms: short, because the end of a run waits for its response. */
 const POOL_WAIT_MS = 5_000;
 
 /** A pool of the service. */
