@@ -27,8 +27,10 @@ const MAY_IMPORT = {
   watch: ['broker', 'record', 'options', ...BASE],
   // The end of a run prints the summary when the reporter is not loaded.
   runners: ['report', 'clients', 'features', 'record', 'broker', 'options', 'service', ...BASE],
+  // Browsers for other tools.
+  endpoint: ['runners', 'clients', 'features', 'record', 'broker', 'cdp', 'options', ...BASE],
   emulator: ['service', ...BASE],
-  cli: ['emulator', 'providers', 'relay', 'report', 'watch', 'record', 'broker', 'cdp', 'options', 'service', ...BASE],
+  cli: ['endpoint', 'emulator', 'providers', 'relay', 'report', 'watch', 'record', 'broker', 'cdp', 'options', 'service', ...BASE],
 };
 
 /** A room: a directory, or a file beside them. */

@@ -58,6 +58,7 @@ const byPath = {
 const commands = {
   'emulator-main': 'src/emulator/main.ts',
   cli: 'src/cli/main.ts',
+  browser: 'src/endpoint/program/main.ts',
   'init-libraries': 'src/cli/init/libraries.ts',
   'zod-library': 'node_modules/zod/index.js',
 };

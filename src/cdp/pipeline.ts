@@ -34,6 +34,8 @@ export interface InterceptorOptions extends NetworkOptions {
    * context is new.
    */
   persistent?: PersistentOptions | undefined;
+  /** The client sees the pages that the browser has already, as in a browser that it has launched. */
+  showsPages?: boolean | undefined;
   /** Counts the bytes that the browser transfers. */
   meter?: Meter | undefined;
   /** Reports whether the browser is good for the next test. */
@@ -91,7 +93,7 @@ export async function interceptorsFor(options: InterceptorOptions): Promise<Inte
   for (const create of optional.flatMap(({ onArrival }) => onArrival?.(surroundings) ?? [])) list.push(create);
   // Next to the browser: a target hidden from the client is hidden from all other interceptors, too.
   if (persistent) list.push((transport) => new PersistentContext(transport, persistent, health));
-  else list.push((transport) => new HiddenTargets(transport, health));
+  else if (!options.showsPages) list.push((transport) => new HiddenTargets(transport, health));
   // After all that may open a session on the browser: the next one that it announces must be ours.
   const [receiver] = screencast?.receivers ?? [];
   const filmedPages = receiver && (await loadFilmedPages());

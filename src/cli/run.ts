@@ -12,6 +12,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void>>
   account: async () => (await import('./commands/account.ts')).addAccountCommand,
   doctor: async () => (await import('./doctor/index.ts')).addDoctorCommand,
   emulator: async () => (await import('./commands/emulator.ts')).addEmulatorCommand,
+  exec: async () => (await import('./commands/exec.ts')).addExecCommand,
   extensions: async () => (await import('./commands/extensions.ts')).addExtensionsCommand,
   init: async () => (await import('./commands/init.ts')).addInitCommand,
   ips: async () => (await import('./commands/ips.ts')).addIpsCommand,

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 /** Our built files that are found by path: entry points of processes, files that Playwright loads, scripts of pages. */
 type DistFile =
+  | 'browser.js'
   | 'broker-main.js'
   | 'cli.js'
   | 'emulator-main.js'

@@ -1,7 +1,7 @@
 /** Closed sets of a record's fields. Separate from its schemas, so that workers do not load zod. */
 
-/** What runs the tests. A script that leases a browser itself has no runner. */
-export const runners = ['playwright', 'vitest', 'jest', 'mocha', 'node-test'] as const;
+/** What runs the tests; `exec`: any command. A script that leases a browser itself has no runner. */
+export const runners = ['playwright', 'vitest', 'jest', 'mocha', 'node-test', 'exec'] as const;
 
 /** Where the browsers of a run come from. */
 export const services = ['hosted', 'emulator', 'browsers', 'provider'] as const;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { connectToBroker } from '../../broker/rpc/client.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
 import { errorMessage } from '../../common/error-message.ts';
@@ -36,6 +36,8 @@ export interface RunnerStart {
   watches?: boolean;
   /** How many browsers are certainly needed. They are requested at once. Default 0. */
   expected?: number;
+  /** Default: those of the options file in `root`. */
+  options?: HostedOptions;
 }
 
 /** A run with its broker. */
@@ -62,7 +64,7 @@ export async function startRunnerRun(start: RunnerStart): Promise<RunnerRun> {
 /** @param directory of the record */
 async function startIn(directory: string, start: RunnerStart): Promise<RunnerRun> {
   const { runner, root, workers, shard, watches = false, expected = 0 } = start;
-  const options = await optionsFromFile(root);
+  const options = start.options ?? (await optionsFromFile(root));
   const plan = leasePlan(options, process.env);
   const features = featureSettings({ ...DEFAULTS, ...options }, process.env);
   const projects = [{ ...PROJECT, plan }];
@@ -110,10 +112,11 @@ export async function prefetch(address: BrokerAddress, count: number): Promise<v
 /**
  * The options of a run whose runner has no place for them in its own config: the default export of
  * `poolwright.config.*` in the root directory. Without that file, defaults and environment variables apply.
+ * @param given the path of another file
  * @throws OptionsError for two such files, for one that cannot be loaded, and for an invalid option
  */
-async function optionsFromFile(root: string): Promise<HostedOptions> {
-  const found = NAMES.filter((name) => existsSync(join(root, name)));
+export async function optionsFromFile(root: string, given?: string): Promise<HostedOptions> {
+  const found = given === undefined ? NAMES.filter((name) => existsSync(join(root, name))) : [given];
   const [name, second] = found;
   if (name === undefined) return {};
   if (second !== undefined) {
@@ -125,7 +128,7 @@ async function optionsFromFile(root: string): Promise<HostedOptions> {
 }
 
 async function load(root: string, name: string): Promise<unknown> {
-  const path = join(root, name);
+  const path = resolve(root, name);
   try {
     if (name.endsWith('.json')) return JSON.parse(await readFile(path, 'utf8'));
     return (await importFile(path)).default ?? {};

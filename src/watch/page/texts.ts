@@ -26,6 +26,7 @@ const RUNNERS: Record<string, string> = {
   jest: 'Jest',
   mocha: 'Mocha',
   'node-test': 'node:test',
+  exec: 'poolwright exec',
 };
 
 export function runTime({ startedAt, endedAt }: Run, now: number): string {

@@ -1,5 +1,6 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isSame, newSecret } from '../../common/local-access.ts';
 
 const COOKIE = 'poolwright-watch';
 
@@ -40,23 +41,7 @@ export class Access {
   }
 }
 
-/** Whether a request is for this server's address: a foreign web site could give its name our address. */
-export function isOwnHost({ headers }: IncomingMessage, port: number): boolean {
-  return headers.host === `127.0.0.1:${port}` || headers.host === `localhost:${port}`;
-}
-
 /** Whether a request comes from a page of this server. Browsers send `Origin` with each WebSocket. */
 export function isOwnOrigin({ headers }: IncomingMessage): boolean {
   return headers.origin === `http://${headers.host}`;
-}
-
-/** 256 random bits. */
-function newSecret(): string {
-  return randomBytes(32).toString('base64url');
-}
-
-/** The time that it takes does not depend on the texts. */
-function isSame(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }

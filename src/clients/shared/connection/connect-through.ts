@@ -25,6 +25,8 @@ export interface ConnectionOptions extends ConnectionSettings, ConnectionEvents 
 /** How a client library connects through our transport. */
 export interface ClientLibrary<Browser> {
   name: Client;
+  /** See `showsPages` of the transport. Default false. */
+  showsPages?: boolean;
   /** @param timeout in ms */
   connect(transport: CdpTransport, timeout: number): Promise<Browser>;
   isConnected(browser: Browser): boolean;
@@ -126,7 +128,7 @@ export async function connectThrough<Browser>(
 }
 
 async function openFor<Browser>(
-  { name: client, connect, originsOfProxy }: ClientLibrary<Browser>,
+  { name: client, showsPages, connect, originsOfProxy }: ClientLibrary<Browser>,
   { cdpUrl, headers, sessionId, runsAlready }: LeasedBrowser,
   options: ConnectionOptions,
   { mode, exposure, screencast }: { mode: ContextMode; exposure: Exposure; screencast: Screencast },
@@ -149,6 +151,7 @@ async function openFor<Browser>(
     screencast,
     ahead: options.ahead,
     sharesBrowser: options.reuse !== 'test',
+    showsPages: showsPages && !runsAlready,
     savings,
     onIncompleteUpload: (text) => reportUnreachable(options, text),
     ...(client === 'playwright' && mode.persistent && { persistent: { clear: mode.clear } }),

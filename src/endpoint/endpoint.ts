@@ -1,0 +1,178 @@
+import { constants } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Protocol } from 'devtools-protocol';
+import { WebSocketServer } from 'ws';
+import { fieldsOf } from '../cdp/message.ts';
+import { errorMessage } from '../common/error-message.ts';
+import { newSecret } from '../common/local-access.ts';
+import { listenOn } from '../common/platform/listen-on.ts';
+import { redactText } from '../redact.ts';
+import type { BrowserClients } from './browser-clients.ts';
+import { ToolLeases } from './leases.ts';
+import { type EndpointRequest, FIRST_PAGE, readRequest, socketRoute } from './routes.ts';
+import { type ListedTarget, listTargets, openPage } from './targets.ts';
+import type { ToolBrowsers } from './tool-lease.ts';
+import { serveTool } from './tool-socket.ts';
+
+/** Time limit for the head of a request, in ms, and how often it is checked. */
+const HEAD_TIMEOUT_MS = 10_000;
+const CHECK_MS = 1_000;
+
+/** The address at which tools get hosted browsers. */
+export interface Endpoint {
+  /** `ws://127.0.0.1:<port>/<token>`. A secret: whoever has it can use browsers. */
+  url: string;
+  port: number;
+  /** Ends every lease, and closes the port. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Opens the address, on this machine only. It looks like the port of a Chromium; each connection to its browser leases
+ * one.
+ * @param max how many browsers there may be at the same time
+ */
+export async function startEndpoint(browsers: ToolBrowsers, max?: number): Promise<Endpoint> {
+  const token = newSecret();
+  const leases = new ToolLeases(browsers, max);
+  const server = createServer({
+    headersTimeout: HEAD_TIMEOUT_MS,
+    requestTimeout: HEAD_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_MS,
+  });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    // The same limit as the connection to the browser.
+    maxPayload: constants.MAX_STRING_LENGTH,
+  });
+  const port = await listenOn(server, { host: '127.0.0.1', port: 0 });
+  server.on('request', (request, response) => {
+    const read = readRequest(request, port, token);
+    // Their bodies are of no use.
+    request.resume();
+    if (typeof read === 'number') response.writeHead(read).end();
+    else void respond(request, response, read, { token, leases });
+  });
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    const read = readRequest(request, port, token);
+    const route = typeof read === 'number' ? null : socketRoute(read);
+    if (route === null) {
+      socket.end(`HTTP/1.1 ${typeof read === 'number' ? read : 404} Refused\r\nconnection: close\r\n\r\n`);
+      socket.resume();
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (opened) =>
+      serveTool(opened, route, leases, request.headers['user-agent'] ?? ''),
+    );
+  });
+  return {
+    url: `ws://127.0.0.1:${port}/${token}`,
+    port,
+    stop: async () => {
+      server.close();
+      await leases.stop();
+      for (const socket of sockets.clients) socket.terminate();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Tools ask for these over HTTP, as of Chromium's port: `/json/version`, `/json/list`, `/json/new`. Never rejects. */
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { path, query }: EndpointRequest,
+  { token, leases }: { token: string; leases: ToolLeases },
+): Promise<void> {
+  const base = `ws://${request.headers.host}/${token}/devtools`;
+  const [isJson, command = 'list', targetId = ''] = /^json(?:\/(\w+)(?:\/([\w-]+))?)?$/.exec(path) ?? [];
+  const id = query.get('lease');
+  let status = 200;
+  let body: unknown;
+  try {
+    const browser = id === null ? null : await leases.find(id)?.clients;
+    if (isJson !== undefined && browser === null) body = withoutLease(command, base);
+    else if (isJson !== undefined && browser) {
+      body = await ofBrowser(browser, { command, targetId, url: query.get('url'), base, id });
+    }
+    if (body === undefined) status = 404;
+  } catch (error) {
+    status = 503;
+    body = redactText(errorMessage(error));
+  }
+  const text = JSON.stringify(body ?? 'Not found', null, 2);
+  response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(text);
+}
+
+/** The browser is leased when the tool connects to the address in the response. Undefined: there is no such command. */
+function withoutLease(command: string, base: string): unknown {
+  const id = randomUUID();
+  const page = asListed(
+    { id: FIRST_PAGE, type: 'page', title: '', url: 'about:blank' },
+    `${base}/page/${id}.${FIRST_PAGE}`,
+  );
+  switch (command) {
+    case 'version':
+      return { Browser: 'Chrome', 'Protocol-Version': '1.3', webSocketDebuggerUrl: `${base}/browser/${id}` };
+    case 'list':
+      return [page];
+    case 'new':
+      return page;
+    default:
+      return undefined;
+  }
+}
+
+interface JsonCommand {
+  command: string;
+  targetId: string;
+  url: string | null;
+  base: string;
+  /** Of the lease. */
+  id: string | null;
+}
+
+/** Undefined: there is no such command. @throws PoolwrightError */
+async function ofBrowser(browser: BrowserClients, { command, targetId, url, base, id }: JsonCommand): Promise<unknown> {
+  const list = async () =>
+    (await listTargets(browser)).map((target) => asListed(target, `${base}/page/${id}.${target.id}`));
+  switch (command) {
+    case 'version':
+      return await version(browser, `${base}/browser/${id}`);
+    case 'list':
+      return await list();
+    case 'new': {
+      const opened = await openPage(browser, url ?? 'about:blank');
+      return (await list()).find((target) => target.id === opened);
+    }
+    case 'activate':
+      await browser.call('Target.activateTarget', { targetId });
+      return 'Target activated';
+    case 'close':
+      await browser.call('Target.closeTarget', { targetId });
+      return 'Target is closing';
+    default:
+      return undefined;
+  }
+}
+
+function asListed(target: ListedTarget, webSocketDebuggerUrl: string): ListedTarget {
+  return { ...target, webSocketDebuggerUrl };
+}
+
+async function version(browser: BrowserClients, webSocketDebuggerUrl: string): Promise<object> {
+  const { product, protocolVersion, userAgent, jsVersion, revision } = fieldsOf<Protocol.Browser.GetVersionResponse>(
+    await browser.call('Browser.getVersion'),
+  );
+  return {
+    Browser: product,
+    'Protocol-Version': protocolVersion,
+    'User-Agent': userAgent,
+    'V8-Version': jsVersion,
+    'WebKit-Version': `537.36 (${revision})`,
+    webSocketDebuggerUrl,
+  };
+}

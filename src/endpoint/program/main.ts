@@ -1,0 +1,80 @@
+#!/usr/bin/env node
+import { version } from 'poolwright/package.json';
+import { fieldsOf } from '../../cdp/message.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import { notify } from '../../common/text/notify.ts';
+import { redactText } from '../../redact.ts';
+import { type BrowserArguments, browserArguments } from './browser-arguments.ts';
+import { EndpointClient } from './endpoint-client.ts';
+import { servePipe } from './pipe.ts';
+import { openDebuggingPort } from './port.ts';
+
+/**
+ * The program `poolwright-browser`: behaves as Chromium does to tools that start it, and is a hosted browser. Its life
+ * is its lease: whatever ends this process closes its connection, and that gives the browser back.
+ */
+
+const NAME = `poolwright-browser/${version}`;
+
+let end = async () => undefined as unknown;
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => void end().finally(() => process.exit(0)));
+}
+// The tool may have closed them.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+try {
+  await run(browserArguments(process.argv.slice(2)));
+  await end();
+  process.exit(0);
+} catch (error) {
+  notify(redactText(errorMessage(error)));
+  await end();
+  process.exit(1);
+}
+
+/** Resolves when the browser is closed. @throws PoolwrightError */
+async function run(args: BrowserArguments): Promise<void> {
+  if (process.env.POOLWRIGHT_DEBUG && args.ignored.length > 0) {
+    notify(`flags without effect on a hosted browser: ${args.ignored.map((name) => `--${name}`).join(' ')}`);
+  }
+  const endpoint = new EndpointClient(process.env.POOLWRIGHT_ENDPOINT || (await ownEndpoint()));
+  const { open } = args;
+  const pages: Record<string, string> = open === null ? { pages: 'hidden' } : { open };
+  if (args.pipe) {
+    const socket = await endpoint.connect(`devtools/browser/${endpoint.id}`, `${NAME} (pipe)`, pages);
+    const gone = new Promise<void>((_, reject) => {
+      socket.on('close', (_code, reason) => reject(new Error(`The browser is gone. ${reason}`)));
+    });
+    return await Promise.race([servePipe(socket), gone]);
+  }
+  const lease = await endpoint.connect(`lease/${endpoint.id}`, `${NAME} (port)`, pages);
+  const gone = new Promise<void>((_, reject) => {
+    lease.on('close', (_code, reason) => reject(new Error(`The browser is gone. ${reason}`)));
+  });
+  gone.catch(() => undefined);
+  lease.resume();
+  const { status, body } = await Promise.race([
+    endpoint.ask('json/version'),
+    gone.then(() => ({ status: 0, body: '' })),
+  ]);
+  // The reason is that of the connection.
+  if (status !== 200) return await gone;
+  if (args.asksVersion) {
+    const product = String(fieldsOf<{ Browser: string }>(JSON.parse(body)).Browser);
+    process.stdout.write(`Chromium ${product.replace(/^.*\//, '')}\n`);
+    return;
+  }
+  if (args.port === null) return await gone;
+  const { closed } = await openDebuggingPort(endpoint, { port: args.port, userDataDir: args.userDataDir });
+  await Promise.race([closed, gone]);
+}
+
+/** Without a command that has one, this process has its own. */
+async function ownEndpoint(): Promise<string> {
+  const { startOwnEndpoint } = await import('../own-endpoint.ts');
+  const { url, stop } = await startOwnEndpoint();
+  end = stop;
+  return url;
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isFromPage, isOwnHost, isSame } from '../common/local-access.ts';
+
+/** A request to the endpoint, without the token. */
+export interface EndpointRequest {
+  /** `json/version` */
+  path: string;
+  query: URLSearchParams;
+}
+
+/** What a WebSocket connects to. */
+export interface SocketRoute {
+  /** ID of the lease. */
+  id: string;
+  /** `browser`: it speaks to the browser; `lease`: it only keeps the lease; else the target that it speaks to. */
+  kind: 'browser' | 'lease' | 'page';
+  targetId: string;
+  /** Whether the tool must not see the page that a new browser shows. */
+  hidesPages: boolean;
+  /** What the browser's page shows at first; null: whatever it has. */
+  open: string | null;
+}
+
+/** In place of a target's ID: the page that the browser has. */
+export const FIRST_PAGE = 'first';
+
+const SOCKETS = /^(?:devtools\/(browser)\/|(lease)\/|devtools\/(page)\/)([\w-]{1,100})(?:\.([\w-]{1,100}))?$/;
+
+/**
+ * Returns a request that has the token in its path, and comes from a program of this machine. Else the HTTP status of
+ * the refusal, which says nothing about the token.
+ */
+export function readRequest(request: IncomingMessage, port: number, token: string): EndpointRequest | number {
+  if (!isOwnHost(request, port) || isFromPage(request)) return 403;
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://endpoint');
+  const [, given = '', path = ''] = /^\/([^/]*)(?:\/(.*?))?\/?$/.exec(pathname) ?? [];
+  return isSame(given, token) ? { path, query: searchParams } : 404;
+}
+
+/** Null if a path is no address for a WebSocket. */
+export function socketRoute({ path, query }: EndpointRequest): SocketRoute | null {
+  const rest = { hidesPages: query.get('pages') === 'hidden', open: query.get('open') };
+  // Each connection to the bare address has a browser of its own.
+  if (path === '') return { id: randomUUID(), kind: 'browser', targetId: '', ...rest };
+  const [, browser, lease, page, id, targetId] = SOCKETS.exec(path) ?? [];
+  const kind = browser ?? lease ?? page;
+  if (id === undefined || (kind === 'page') !== (targetId !== undefined)) return null;
+  return {
+    id,
+    kind: kind as SocketRoute['kind'],
+    targetId: targetId ?? '',
+    ...rest,
+  };
+}

@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import type { BrokerAddress } from '../broker/rpc/shared-broker.ts';
+import { type Connection, connectThrough } from '../clients/shared/connection/connect-through.ts';
+import { TestUse } from '../clients/shared/test-use.ts';
+import { type WorkerSession, workerSession } from '../clients/shared/worker-session.ts';
+import { dateNow } from '../common/clock.ts';
+import { PoolwrightError } from '../errors.ts';
+import type { ConnectionSettings } from '../options/schema/plan.ts';
+import { printable } from '../printable.ts';
+import { BrowserClients } from './browser-clients.ts';
+
+/** The broker that leases browsers to tools, and how they are connected to. */
+export interface ToolBrowsers {
+  address: BrokerAddress;
+  connection: ConnectionSettings;
+  /** ID of the project at the broker. */
+  project: { id: string; name: string };
+  /** The directory of the run, and the command's name for the record. */
+  root: string;
+  command: string;
+}
+
+/** Who leases a browser. */
+export interface ToolFacts {
+  userAgent: string;
+  /** Number of this lease, and the lowest number that no other current lease has. */
+  number: number;
+  slot: number;
+  /** Whether the tool must not see the page that a new browser shows. */
+  hidesPages: boolean;
+}
+
+const IS_PLAYWRIGHT = /^Playwright\//;
+
+/** A browser that one tool has leased. */
+export class ToolLease {
+  /** Resolves when the browser is connected. Rejects with a PoolwrightError. */
+  readonly clients: Promise<BrowserClients>;
+  readonly #session: WorkerSession<Connection<BrowserClients>>;
+  readonly #browsers: ToolBrowsers;
+  readonly #tool: ToolFacts;
+  readonly #use = new TestUse();
+  #ending: Promise<void> | null = null;
+  #begin: () => void = () => undefined;
+  #giveUp: (error: PoolwrightError) => void = () => undefined;
+  #onEnd: () => void = () => undefined;
+  /** Resolves when the browser is given back. */
+  readonly ended = new Promise<void>((resolve) => {
+    this.#onEnd = resolve;
+  });
+
+  constructor(browsers: ToolBrowsers, tool: ToolFacts) {
+    this.#browsers = browsers;
+    this.#tool = tool;
+    const { address, connection, project } = browsers;
+    const isPlaywright = IS_PLAYWRIGHT.test(tool.userAgent);
+    this.#session = workerSession<Connection<BrowserClients>>({
+      address,
+      features: {},
+      connect: (lease, events) => {
+        const library = {
+          // Without Playwright's interceptors, a connection is as plain as Puppeteer's.
+          name: isPlaywright ? ('playwright' as const) : ('puppeteer' as const),
+          showsPages: !isPlaywright && !tool.hidesPages,
+          connect: async (transport: ConstructorParameters<typeof BrowserClients>[0]) =>
+            new BrowserClients(transport, () => void this.end()),
+          isConnected: (browser: BrowserClients) => browser.isOpen,
+          disconnect: async (browser: BrowserClients) => browser.close(),
+        };
+        return connectThrough<BrowserClients>(library, lease, {
+          ...connection,
+          identity: connection.identity,
+          // Knows the commands of Playwright only.
+          ahead: connection.ahead && isPlaywright,
+          ...events,
+        });
+      },
+      reuse: 'test',
+      project,
+      parallelIndex: tool.slot,
+      testTimeout: 0,
+    });
+    const turn = new Promise<void>((resolve, reject) => {
+      this.#begin = resolve;
+      this.#giveUp = reject;
+    });
+    this.clients = turn.then(() => this.#start());
+    this.clients.catch(() => undefined);
+  }
+
+  /** Requests the browser. */
+  begin(): void {
+    this.#begin();
+  }
+
+  /** Records the use of the browser, and gives it back. Never rejects. */
+  end(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #start(): Promise<BrowserClients> {
+    const connection = await this.#session.hosted.start();
+    this.#use.uses(connection);
+    void connection.closed.then(() => this.end());
+    return connection.browser;
+  }
+
+  async #end(): Promise<void> {
+    this.#giveUp(new PoolwrightError('ABORTED', 'The tool disconnected before its browser was ready.'));
+    const { broker, hosted } = this.#session;
+    const { root, command, project } = this.#browsers;
+    const { number, slot, userAgent } = this.#tool;
+    const facts = {
+      id: String(number),
+      titles: [printable(userAgent || 'unknown tool').slice(0, 200)],
+      file: join(root, command),
+      rootDir: root,
+      line: 0,
+      project: project.name,
+      parallelIndex: slot,
+      retry: 0,
+      status: 'passed' as const,
+      ok: true,
+      startedAt: this.#use.startedAt,
+      endedAt: new Date(dateNow()),
+    };
+    await this.#use.end({ facts, failed: false, workerIndex: slot, shard: null }, broker).catch(() => undefined);
+    await hosted.close().catch(() => undefined);
+    this.#onEnd();
+  }
+}

@@ -1,0 +1,94 @@
+import type { WebSocket } from 'ws';
+import { clearTimeout, setTimeout } from '../common/clock.ts';
+import { errorMessage } from '../common/error-message.ts';
+import { redactText } from '../redact.ts';
+import type { BrowserClients, ToolClient, ToolSocket } from './browser-clients.ts';
+import type { ToolLeases } from './leases.ts';
+import { FIRST_PAGE, type SocketRoute } from './routes.ts';
+import { firstPage, startPage } from './targets.ts';
+
+/** How long a tool may take to send its first message, in ms. Until then, no browser is leased for it. */
+const FIRST_MESSAGE_MS = 60_000;
+/** A tool that reads nothing while this many bytes wait for it is disconnected: this process would hold them. */
+const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
+/** WebSocket close codes. */
+const NORMAL = 1000;
+const POLICY_VIOLATION = 1008;
+const INTERNAL_ERROR = 1011;
+/** The most bytes that the reason in a close frame may have. */
+const MAX_REASON_BYTES = 123;
+
+/**
+ * Serves one WebSocket. The one that leases a browser owns it: the lease ends with that connection. Others under the
+ * same ID share the browser.
+ */
+export function serveTool(socket: WebSocket, route: SocketRoute, leases: ToolLeases, userAgent: string): void {
+  const { id, kind, hidesPages } = route;
+  let client: ToolClient | null = null;
+  let owns = false;
+  const early: string[] = [];
+  const close = (code: number, reason: string) => socket.close(code, cut(redactText(reason)));
+  const tool: ToolSocket = {
+    receive: (text) => {
+      if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.terminate();
+      else socket.send(text);
+    },
+    end: (reason) => close(NORMAL, reason),
+  };
+  const begin = async () => {
+    clearTimeout(timer);
+    // Its other messages wait in the tool, not here, until there is a browser.
+    socket.pause();
+    try {
+      owns = leases.find(id) === undefined;
+      const lease = leases.find(id) ?? leases.start(id, { hidesPages, userAgent });
+      const browser = await lease.clients;
+      if (owns && route.open !== null) await startPage(browser, route.open);
+      if (socket.readyState !== socket.OPEN) return;
+      if (kind !== 'lease') client = await join(browser, tool, route, owns);
+      for (const text of early.splice(0)) client?.send(text);
+      // It has left meanwhile: no event announces that any more.
+      if (socket.readyState !== socket.OPEN) client?.close();
+      if (owns) void lease.ended.then(() => close(NORMAL, 'The lease of the browser has ended.'));
+    } catch (error) {
+      close(INTERNAL_ERROR, errorMessage(error));
+    } finally {
+      socket.resume();
+    }
+  };
+  socket.on('message', (data, isBinary) => {
+    if (isBinary) close(POLICY_VIOLATION, 'Messages must be text.');
+    else if (client) client.send(String(data));
+    else if (early.push(String(data)) === 1 && kind !== 'lease') void begin();
+  });
+  socket.on('close', () => {
+    clearTimeout(timer);
+    client?.close();
+    if (owns) void leases.end(id);
+  });
+  // A failing socket closes, too.
+  socket.on('error', () => undefined);
+  const timer = setTimeout(
+    () => close(POLICY_VIOLATION, `No message within ${FIRST_MESSAGE_MS / 1000} s.`),
+    FIRST_MESSAGE_MS,
+  );
+  if (kind === 'lease') void begin();
+}
+
+/** @throws PoolwrightError `ABORTED` when there is no such page */
+async function join(
+  browser: BrowserClients,
+  tool: ToolSocket,
+  { kind, targetId }: SocketRoute,
+  owns: boolean,
+): Promise<ToolClient> {
+  if (kind === 'page') return await browser.attach(tool, targetId === FIRST_PAGE ? await firstPage(browser) : targetId);
+  return owns ? browser.addRoot(tool) : await browser.attach(tool, null);
+}
+
+/** A close frame has little room: whole characters, not more bytes than fit. */
+function cut(reason: string): string {
+  const text = [...reason];
+  while (Buffer.byteLength(text.join('')) > MAX_REASON_BYTES) text.splice(-Math.max(1, text.length >> 4));
+  return text.join('');
+}
