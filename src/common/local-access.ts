@@ -12,9 +12,12 @@ export function isSame(one: string, other: string): boolean {
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }
 
-/** Whether a request is for this server's address: a foreign web site could give its name our address. */
+/**
+ * Whether a request is for this server's address: a foreign web site could give its name our address. Without a port,
+ * too, because ChromeDriver leaves it out.
+ */
 export function isOwnHost({ headers }: IncomingMessage, port: number): boolean {
-  return headers.host === `127.0.0.1:${port}` || headers.host === `localhost:${port}`;
+  return ['127.0.0.1', 'localhost'].some((host) => headers.host === `${host}:${port}` || headers.host === host);
 }
 
 /**
