@@ -30,7 +30,20 @@ const MAY_IMPORT = {
   // Browsers for other tools.
   endpoint: ['runners', 'clients', 'features', 'record', 'broker', 'cdp', 'options', ...BASE],
   emulator: ['service', ...BASE],
-  cli: ['endpoint', 'emulator', 'providers', 'relay', 'report', 'watch', 'record', 'broker', 'cdp', 'options', 'service', ...BASE],
+  cli: [
+    'endpoint',
+    'emulator',
+    'providers',
+    'relay',
+    'report',
+    'watch',
+    'record',
+    'broker',
+    'cdp',
+    'options',
+    'service',
+    ...BASE,
+  ],
 };
 
 /** A room: a directory, or a file beside them. */

@@ -30,7 +30,7 @@ interface Pending {
   id: number;
   sessionId: string | undefined;
   member: Member | null;
-  /** Of our own commands. */
+  /** Of commands that this class sends itself. */
   settle?: (message: CdpMessage) => void;
 }
 
@@ -39,7 +39,7 @@ const FIRST_OWN_ID = 1_500_000_000;
 
 /**
  * The tools that share one connection to a browser. The first one uses the connection as it is; each other one has a
- * session of its own on the browser or a page, which is its root: it sees no session IDs of others.
+ * separate session on the browser or a page, which is its root: it sees no session IDs of others.
  */
 export class BrowserClients {
   readonly #transport: CdpTransport;
@@ -71,7 +71,7 @@ export class BrowserClients {
   }
 
   /**
-   * Adds a tool with a session of its own.
+   * Adds a tool with a separate session.
    * @param targetId null: the browser
    * @throws PoolwrightError `ABORTED` when there is no such target
    */
@@ -94,7 +94,7 @@ export class BrowserClients {
     }
   }
 
-  /** Sends our own command. @throws PoolwrightError `ABORTED` with the browser's error, or when the connection closes */
+  /** Sends a command of this process. @throws PoolwrightError `ABORTED` with the browser's error, or when it is gone */
   async call(method: string, params: object = {}, sessionId?: string): Promise<unknown> {
     if (this.#isEnded) throw new PoolwrightError('ABORTED', `${method}: the connection to the browser is closed.`);
     const { error, result } = await new Promise<CdpMessage>((settle) => {

@@ -5,8 +5,8 @@ import type { Protocol } from 'devtools-protocol';
 import { WebSocketServer } from 'ws';
 import { fieldsOf } from '../cdp/message.ts';
 import { errorMessage } from '../common/error-message.ts';
-import { newSecret } from '../common/local-access.ts';
 import { listenOn } from '../common/platform/listen-on.ts';
+import { newSecret } from '../common/platform/local-access.ts';
 import { redactText } from '../redact.ts';
 import type { BrowserClients } from './browser-clients.ts';
 import { ToolLeases } from './leases.ts';
@@ -19,9 +19,11 @@ import { serveTool } from './tool-socket.ts';
 const HEAD_TIMEOUT_MS = 10_000;
 const CHECK_MS = 1_000;
 
+const FIRST_MESSAGE_MS = 60_000;
+
 /** The address at which tools get hosted browsers. */
 export interface Endpoint {
-  /** `ws://127.0.0.1:<port>/<token>`. A secret: whoever has it can use browsers. */
+  /** `ws://127.0.0.1:<port>/<token>`. A secret: everyone who has it can use browsers. */
   url: string;
   port: number;
   /** Ends every lease, and closes the port. */
@@ -31,9 +33,13 @@ export interface Endpoint {
 /**
  * Opens the address, on this machine only. It looks like the port of a Chromium; each connection to its browser leases
  * one.
- * @param max how many browsers there may be at the same time
+ * @param max how many browsers there may be at the same time; default: as many as the broker gives
+ * @param firstMessageMs how long a tool that has connected may take to send its first message; default 60 s
  */
-export async function startEndpoint(browsers: ToolBrowsers, max?: number): Promise<Endpoint> {
+export async function startEndpoint(
+  browsers: ToolBrowsers,
+  { max, firstMessageMs = FIRST_MESSAGE_MS }: { max?: number | undefined; firstMessageMs?: number } = {},
+): Promise<Endpoint> {
   const token = newSecret();
   const leases = new ToolLeases(browsers, max);
   const server = createServer({
@@ -65,7 +71,7 @@ export async function startEndpoint(browsers: ToolBrowsers, max?: number): Promi
       return;
     }
     sockets.handleUpgrade(request, socket, head, (opened) =>
-      serveTool(opened, route, leases, request.headers['user-agent'] ?? ''),
+      serveTool(opened, { route, userAgent: request.headers['user-agent'] ?? '', firstMessageMs }, leases),
     );
   });
   return {

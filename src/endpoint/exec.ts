@@ -29,14 +29,18 @@ export interface ExecStart {
 export type CommandEnd = { code: number } | { signal: NodeJS.Signals };
 
 /** The variables in which tools look for the path of a browser. */
-export const PROGRAM_VARIABLES = [
-  'CHROME_PATH',
-  'CHROME_BIN',
-  'PUPPETEER_EXECUTABLE_PATH',
-  'PLAYWRIGHT_MCP_EXECUTABLE_PATH',
-];
+const PROGRAM_VARIABLES = ['CHROME_PATH', 'CHROME_BIN', 'PUPPETEER_EXECUTABLE_PATH', 'PLAYWRIGHT_MCP_EXECUTABLE_PATH'];
 /** The variable with the endpoint's address. */
-export const ENDPOINT_VARIABLE = 'POOLWRIGHT_ENDPOINT';
+const ENDPOINT_VARIABLE = 'POOLWRIGHT_ENDPOINT';
+
+/** Secrets of the run, and its wiring: the command needs only the endpoint. */
+const NOT_FOR_COMMANDS = [
+  BROKER_VARIABLE,
+  SETTINGS_VARIABLE,
+  'POOLWRIGHT_API_KEY',
+  'POOLWRIGHT_CDP_URL',
+  'POOLWRIGHT_RELAY_SECRET',
+];
 
 /** What a shell exits with when a command does not exist, or cannot be run. */
 const NOT_FOUND = 127;
@@ -67,7 +71,7 @@ export async function execCommand(
     if (!shared) throw new OptionsError(BROKER_VARIABLE, 'The broker of this run has ended.');
     const connection = connectionSettings(options, process.env);
     const command = basename(start.words[0] ?? '');
-    const endpoint = await startEndpoint({ address: shared, connection, project: PROJECT, root, command }, max);
+    const endpoint = await startEndpoint({ address: shared, connection, project: PROJECT, root, command }, { max });
     try {
       return await runCommand(start.words, endpoint, program, asked);
     } finally {
@@ -85,10 +89,7 @@ async function runCommand(
   asked: Promise<unknown>,
 ): Promise<CommandEnd> {
   const [command = '', ...args] = words.map((word) => withPlaces(word, { endpoint: url, program }));
-  const { [SETTINGS_VARIABLE]: _settings, ...environment } = process.env;
-  for (const name of PROGRAM_VARIABLES) environment[name] = program;
-  environment[ENDPOINT_VARIABLE] = url;
-  const child = spawn(command, args, { stdio: 'inherit', env: environment });
+  const child = spawn(command, args, { stdio: 'inherit', env: commandEnvironment(process.env, { url, program }) });
   const stopForwarding = forwardSignals(child);
   void asked.then(() => child.kill('SIGTERM'));
   try {
@@ -100,6 +101,18 @@ async function runCommand(
   } finally {
     stopForwarding();
   }
+}
+
+/** The environment of the command. */
+export function commandEnvironment(
+  own: NodeJS.ProcessEnv,
+  { url, program }: { url: string; program: string },
+): NodeJS.ProcessEnv {
+  const environment = { ...own };
+  for (const name of NOT_FOR_COMMANDS) delete environment[name];
+  for (const name of PROGRAM_VARIABLES) environment[name] = program;
+  environment[ENDPOINT_VARIABLE] = url;
+  return environment;
 }
 
 /** Replaces `{endpoint}` and `{program}`. */

@@ -8,8 +8,8 @@ import { startEndpoint } from './endpoint.ts';
 export const NEW_BROWSERS = { reuse: 'test' } as const satisfies HostedOptions;
 
 /**
- * An endpoint and its broker, in a process that no command has started, with the options of `poolwright.config.*` in the
- * working directory.
+ * An endpoint and its broker, in a process that no command has started. Has the options of `poolwright.config.*` in
+ * the working directory.
  * @throws OptionsError, ServiceError or EmulatorError
  */
 export async function startOwnEndpoint(): Promise<{ url: string; stop(): Promise<void> }> {

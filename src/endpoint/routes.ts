@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isFromPage, isOwnHost, isSame } from '../common/local-access.ts';
+import { isFromPage, isOwnHost, isSame } from '../common/platform/local-access.ts';
 
 /** A request to the endpoint, without the token. */
 export interface EndpointRequest {
@@ -29,7 +29,7 @@ const SOCKETS = /^(?:devtools\/(browser)\/|(lease)\/|devtools\/(page)\/)([\w-]{1
 
 /**
  * Returns a request that has the token in its path, and comes from a program of this machine. Else the HTTP status of
- * the refusal, which says nothing about the token.
+ * the refusal, which is the same for each wrong token.
  */
 export function readRequest(request: IncomingMessage, port: number, token: string): EndpointRequest | number {
   if (!isOwnHost(request, port) || isFromPage(request)) return 403;
@@ -38,10 +38,10 @@ export function readRequest(request: IncomingMessage, port: number, token: strin
   return isSame(given, token) ? { path, query: searchParams } : 404;
 }
 
-/** Null if a path is no address for a WebSocket. */
+/** Null if a path is not an address for a WebSocket. */
 export function socketRoute({ path, query }: EndpointRequest): SocketRoute | null {
   const rest = { hidesPages: query.get('pages') === 'hidden', open: query.get('open') };
-  // Each connection to the bare address has a browser of its own.
+  // Each connection to the bare address has a separate browser.
   if (path === '') return { id: randomUUID(), kind: 'browser', targetId: '', ...rest };
   const [, browser, lease, page, id, targetId] = SOCKETS.exec(path) ?? [];
   const kind = browser ?? lease ?? page;

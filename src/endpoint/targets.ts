@@ -35,8 +35,8 @@ export async function openPage(browser: BrowserClients, url: string): Promise<st
 }
 
 /**
- * Makes a page show an address, as a browser does that is started with one. Opens a page if there is none. Does not wait
- * until it has loaded.
+ * Makes a page show an address, as a browser does that is started with one. Opens a page if there is none. Does not
+ * wait until it has loaded.
  * @throws PoolwrightError `ABORTED`
  */
 export async function startPage(browser: BrowserClients, url: string): Promise<void> {

@@ -7,8 +7,8 @@ import type { ToolLeases } from './leases.ts';
 import { FIRST_PAGE, type SocketRoute } from './routes.ts';
 import { firstPage, startPage } from './targets.ts';
 
-/** How long a tool may take to send its first message, in ms. Until then, no browser is leased for it. */
-const FIRST_MESSAGE_MS = 60_000;
+/** Bytes of a tool that may wait here until its browser is ready. The others wait in the tool. */
+const MAX_EARLY_BYTES = 1024 * 1024;
 /** A tool that reads nothing while this many bytes wait for it is disconnected: this process would hold them. */
 const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
 /** WebSocket close codes. */
@@ -21,12 +21,18 @@ const MAX_REASON_BYTES = 123;
 /**
  * Serves one WebSocket. The one that leases a browser owns it: the lease ends with that connection. Others under the
  * same ID share the browser.
+ * @param firstMessageMs how long it may take to send its first message. Until then, no browser is leased for it
  */
-export function serveTool(socket: WebSocket, route: SocketRoute, leases: ToolLeases, userAgent: string): void {
+export function serveTool(
+  socket: WebSocket,
+  { route, userAgent, firstMessageMs }: { route: SocketRoute; userAgent: string; firstMessageMs: number },
+  leases: ToolLeases,
+): void {
   const { id, kind, hidesPages } = route;
   let client: ToolClient | null = null;
   let owns = false;
   const early: string[] = [];
+  let earlyBytes = 0;
   const close = (code: number, reason: string) => socket.close(code, cut(redactText(reason)));
   const tool: ToolSocket = {
     receive: (text) => {
@@ -37,8 +43,6 @@ export function serveTool(socket: WebSocket, route: SocketRoute, leases: ToolLea
   };
   const begin = async () => {
     clearTimeout(timer);
-    // Its other messages wait in the tool, not here, until there is a browser.
-    socket.pause();
     try {
       owns = leases.find(id) === undefined;
       const lease = leases.find(id) ?? leases.start(id, { hidesPages, userAgent });
@@ -56,10 +60,16 @@ export function serveTool(socket: WebSocket, route: SocketRoute, leases: ToolLea
       socket.resume();
     }
   };
+  const keep = (text: string) => {
+    earlyBytes += text.length;
+    // Not before: a paused socket does not notice that the tool has left, and goes on waiting for a browser.
+    if (earlyBytes > MAX_EARLY_BYTES) socket.pause();
+    if (early.push(text) === 1) void begin();
+  };
   socket.on('message', (data, isBinary) => {
     if (isBinary) close(POLICY_VIOLATION, 'Messages must be text.');
     else if (client) client.send(String(data));
-    else if (early.push(String(data)) === 1 && kind !== 'lease') void begin();
+    else if (kind !== 'lease') keep(String(data));
   });
   socket.on('close', () => {
     clearTimeout(timer);
@@ -69,8 +79,8 @@ export function serveTool(socket: WebSocket, route: SocketRoute, leases: ToolLea
   // A failing socket closes, too.
   socket.on('error', () => undefined);
   const timer = setTimeout(
-    () => close(POLICY_VIOLATION, `No message within ${FIRST_MESSAGE_MS / 1000} s.`),
-    FIRST_MESSAGE_MS,
+    () => close(POLICY_VIOLATION, `No message within ${firstMessageMs / 1000} s.`),
+    firstMessageMs,
   );
   if (kind === 'lease') void begin();
 }

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { isFromPage, isOwnHost } from '../../common/local-access.ts';
 import { listenOn } from '../../common/platform/listen-on.ts';
+import { isFromPage, isOwnHost } from '../../common/platform/local-access.ts';
 import { closeReply } from './close-reply.ts';
 import type { EndpointClient } from './endpoint-client.ts';
 

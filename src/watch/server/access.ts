@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isSame, newSecret } from '../../common/local-access.ts';
+import { isSame, newSecret } from '../../common/platform/local-access.ts';
 
 const COOKIE = 'poolwright-watch';
 

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { WebSocketServer } from 'ws';
 import type { WatchedRuns } from '../../broker/watch/view.ts';
 import { distFile } from '../../common/dist-file.ts';
-import { isOwnHost } from '../../common/local-access.ts';
 import { listenOn } from '../../common/platform/listen-on.ts';
+import { isOwnHost } from '../../common/platform/local-access.ts';
 import type { PageMessage } from '../messages.ts';
 import { Access, isOwnOrigin } from './access.ts';
 import { Demands } from './demands.ts';

@@ -172,16 +172,4 @@ test.describe('without pages', () => {
       expect(await service.running()).toEqual([]);
     });
   });
-
-  test('a connection that says nothing costs no browser', async ({ newConsumer, service }) => {
-    const consumer = await newConsumer('latest', 'module', ['ws']);
-    const tool = `
-      const { WebSocket } = await import('ws');
-      const socket = new WebSocket(process.env.POOLWRIGHT_ENDPOINT);
-      socket.on('close', (code) => { console.log(code); });`;
-    await consumer.write({ 'tool.mjs': tool });
-    const { lines } = await start(consumer, service, ['--', 'node', 'tool.mjs']).end;
-    expect(lines).toEqual(['1008']);
-    expect(await service.allSessions()).toBe(0);
-  });
 });

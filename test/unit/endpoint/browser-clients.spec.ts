@@ -27,7 +27,7 @@ function tool() {
   return { socket, got, ends };
 }
 
-/** A tool with a session of its own on the browser. */
+/** A tool with a separate session on the browser or a page. */
 async function attached(browser: ReturnType<typeof fakeBrowser>, sessionId: string, targetId: string | null = null) {
   const { socket, ...rest } = tool();
   const attaching = browser.clients.attach(socket, targetId);
@@ -60,7 +60,10 @@ test('a tool sees events of its sessions only, and cannot use those of others', 
   const first = tool();
   browser.clients.addRoot(first.socket);
   const second = await attached(browser, 'S2');
-  const page = { method: 'Target.attachedToTarget', params: { sessionId: 'P', targetInfo: { targetId: 'T', type: 'page' } } };
+  const page = {
+    method: 'Target.attachedToTarget',
+    params: { sessionId: 'P', targetInfo: { targetId: 'T', type: 'page' } },
+  };
   browser.says({ ...page, sessionId: 'S2' });
   browser.says({ method: 'Page.x', params: {}, sessionId: 'P' });
   browser.says({ method: 'Target.y', params: {} });
@@ -96,7 +99,7 @@ test('closing the browser ends the lease, and is not sent', () => {
   expect([browser.sent, browser.closes()]).toEqual([[], 1]);
 });
 
-test('a message that is no command disconnects its sender only', () => {
+test('a message that is not a command disconnects its sender only', () => {
   const browser = fakeBrowser();
   const first = tool();
   const root = browser.clients.addRoot(first.socket);

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { exitCodeOf, withPlaces } from '../../../src/endpoint/exec.ts';
+import { commandEnvironment, exitCodeOf, withPlaces } from '../../../src/endpoint/exec.ts';
 
 test('replaces the places in arguments, and nothing else', () => {
   const values = { endpoint: 'ws://e', program: '/p' };
@@ -11,4 +11,25 @@ test('a command that a signal has ended has the exit code of a shell', () => {
   expect(exitCodeOf({ code: 7 })).toBe(7);
   expect(exitCodeOf({ signal: 'SIGKILL' })).toBe(137);
   expect(exitCodeOf({ signal: 'SIGINT' })).toBe(130);
+});
+
+test('a command gets the endpoint, and no other secret of the run', () => {
+  const own = {
+    PATH: '/bin',
+    POOLWRIGHT_API_KEY: 'key',
+    POOLWRIGHT_CDP_URL: 'wss://a/?token=1',
+    POOLWRIGHT_RELAY_SECRET: 'secret',
+    POOLWRIGHT_BROKER: '{"token":"broker"}',
+    POOLWRIGHT_WORKER: '{}',
+    CHROME_PATH: '/usr/bin/chromium',
+  };
+  expect(commandEnvironment(own, { url: 'ws://e', program: '/p' })).toEqual({
+    PATH: '/bin',
+    CHROME_PATH: '/p',
+    CHROME_BIN: '/p',
+    PUPPETEER_EXECUTABLE_PATH: '/p',
+    PLAYWRIGHT_MCP_EXECUTABLE_PATH: '/p',
+    POOLWRIGHT_ENDPOINT: 'ws://e',
+  });
+  expect(own.POOLWRIGHT_API_KEY).toBe('key');
 });

@@ -50,7 +50,7 @@ test('each WebSocket names a lease and what it speaks to', () => {
   }
 });
 
-test('each connection to the bare address has a lease of its own', () => {
+test('each connection to the bare address has its own lease', () => {
   const [one, other] = [route('/secret'), route('/secret/')];
   expect(one).toMatchObject({ kind: 'browser', id: expect.stringMatching(/^[\w-]{36}$/) });
   expect(one).not.toEqual(other);
