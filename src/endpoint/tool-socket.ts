@@ -62,7 +62,7 @@ export function serveTool(
   };
   const keep = (text: string) => {
     earlyBytes += text.length;
-    // Not before: a paused socket does not notice that the tool has left, and goes on waiting for a browser.
+    // Not before: behind unread messages, a paused socket does not notice that the tool has left, and goes on waiting.
     if (earlyBytes > MAX_EARLY_BYTES) socket.pause();
     if (early.push(text) === 1) void begin();
   };

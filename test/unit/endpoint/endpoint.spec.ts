@@ -72,6 +72,7 @@ test('a tool that leaves while it waits for a browser makes room for the next on
     const second = tool();
     const next = once(broker, 'connection');
     const left = once(leased, 'close');
+    first.send('{"id":2,"method":"Target.getTargets"}');
     first.terminate();
     await Promise.all([left, next]);
     second.terminate();
