@@ -22,4 +22,13 @@ export const DEFAULTS = {
 } as const;
 
 /** The keys that hold for the whole run and so cannot differ by project. */
-export const RUN_WIDE_KEYS = ['service', 'browsers', 'provider', 'baseURL', 'apiKey', 'budget', 'workers'] as const;
+export const RUN_WIDE_KEYS = [
+  'service',
+  'browsers',
+  'provider',
+  'baseURL',
+  'apiKey',
+  'budget',
+  'workers',
+  'shards',
+] as const;

@@ -9,12 +9,16 @@ export interface SkippedFile {
   why: string;
 }
 
-/** Reads records. Skips each file that is not a valid record of this version, and reports the reason. */
-export function readRecords(files: string[]): { records: RunRecord[]; skipped: SkippedFile[] } {
+/**
+ * Reads records. Skips each file that is not a valid record of this version, and reports the reason. `files`: of each
+ * record, its file.
+ */
+export function readRecords(given: string[]): { records: RunRecord[]; files: string[]; skipped: SkippedFile[] } {
   const records: RunRecord[] = [];
+  const files: string[] = [];
   const skipped: SkippedFile[] = [];
   const seen = new Map<string, string>();
-  for (const file of files) {
+  for (const file of given) {
     const read = readOne(file);
     if ('why' in read) {
       skipped.push({ file, why: read.why });
@@ -23,11 +27,13 @@ export function readRecords(files: string[]): { records: RunRecord[]; skipped: S
     const { runId, shard, startedAt } = read.record;
     const key = JSON.stringify([runId, shard, startedAt]);
     const same = seen.get(key);
-    if (same === undefined) records.push(read.record);
-    else skipped.push({ file, why: `it is from the same run as ${same}` });
+    if (same === undefined) {
+      records.push(read.record);
+      files.push(file);
+    } else skipped.push({ file, why: `it is from the same run as ${same}` });
     seen.set(key, same ?? file);
   }
-  return { records, skipped };
+  return { records, files, skipped };
 }
 
 function readOne(file: string): { record: RunRecord } | { why: string } {

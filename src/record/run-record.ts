@@ -143,6 +143,21 @@ export const runRecord = z
       .describe(
         "The workspace's balance before and after the run, including other use of the workspace; null if unknown",
       ),
+    partition: z
+      .object({
+        hash: text.nullable().describe("Which test is in which shard; null: Playwright's own shards"),
+        timings: text.nullable().describe('Hash of the timings that balanced the shards; null: none'),
+        playwright: text.describe('Version of Playwright'),
+        complete: z.boolean().describe('Whether `tests` has every test of the suite, not only those of this shard'),
+        tests: z
+          .record(text, z.record(text, z.record(text, milliseconds.nullable())))
+          .describe(
+            'By project, file (relative to the config, with `/`) and `describe › test`: how long the test took in this shard, in ms with all tries; null: it did not run here. Without setup and teardown projects, which every shard repeats',
+          ),
+      })
+      .nullable()
+      .default(null)
+      .describe('Which tests a shard of Playwright Test has run; null: no shard, or unknown'),
     merged: z
       .array(z.object({ runId: text.nullable(), shard, startedAt: timestamp, endedAt: timestamp.nullable() }))
       .max(MAX_MERGED)

@@ -126,6 +126,7 @@ export class RunRecorder {
       failures: [...this.#leaseFailures.values(), ...lostBrowsers(sessions)],
       // The balance at the start of this broker does not include what the crashed broker spent.
       balance: this.#continues ? null : balance,
+      partition: null,
       merged: [],
     };
   }

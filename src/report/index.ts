@@ -1,4 +1,4 @@
-/** `poolwright/reporter`: the reporter, the schema of `run.json` and the timeline made from it. */
+/** `poolwright/reporter`: the reporter, the schemas of `run.json` and of timings, and the timeline of a record. */
 import { withFigures } from '../record/figures.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { timelineHtml } from './timeline/timeline-page.ts';
@@ -6,6 +6,7 @@ import { timelineHtml } from './timeline/timeline-page.ts';
 export type { Budget } from '../options/schema/budget.ts';
 export { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../record/run-record.ts';
 export { default, type PoolwrightReporterOptions } from './reporter.ts';
+export { timingsFile } from './shards/timings-file.ts';
 
 /**
  * The timeline of a record: one HTML file that loads no other files. Its content security policy allows only its own

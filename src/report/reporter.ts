@@ -12,19 +12,23 @@ import { notify } from '../common/text/notify.ts';
 import { traceTime } from '../common/time-trace.ts';
 import type { Budget } from '../options/schema/budget.ts';
 import { parseHostedOptions } from '../options/schema/parse.ts';
+import type { ShardsOption } from '../options/schema/shards-option.ts';
+import type { RunRecord } from '../record/run-record.ts';
 import { LOCAL_BROWSER } from '../record/test-record.ts';
 import { BrokerUpdates } from './broker-updates.ts';
-import type { ReporterFeature } from './features.ts';
+import type { ReporterFeature, WholeSuite } from './feature.ts';
 import * as FEATURES from './features.ts';
 import { LiveLine } from './live/live-line.ts';
 import { localLaunches, localProjects } from './local-browsers.ts';
 import type { RunReport } from './run-report.ts';
-import { registerReporter } from './run-reporter.ts';
+import { registerReporter, rememberedOptions } from './run-reporter.ts';
 
-/** Options of the reporter. `withHostedBrowsers` passes its own `budget`. */
+/** Options of the reporter. Default: those of `withHostedBrowsers`. */
 export interface PoolwrightReporterOptions {
   /** What the run may use; more makes it fail. Default: no limit. */
   budget?: Budget;
+  /** How `--shard` is balanced; `false`: as Playwright does it. Default: by `poolwright-timings.json`. */
+  shards?: ShardsOption | false;
 }
 
 /**
@@ -42,17 +46,30 @@ export default class PoolwrightReporter implements Reporter {
   readonly #launches: string[] = [];
   /** Errors outside of tests, which Playwright's own reporters print. */
   readonly #errors: string[] = [];
-  readonly #features = Object.values<new () => ReporterFeature>(FEATURES).map((Feature) => new Feature());
+  readonly #features: readonly ReporterFeature[];
 
-  /** @throws OptionsError for a wrong budget. Playwright adds other options. */
-  constructor({ budget }: PoolwrightReporterOptions = {}) {
-    this.#budget = budget ? (parseHostedOptions({ budget }, 'the options of poolwright/reporter').budget ?? {}) : {};
-    registerReporter({ take: async (record) => await (await this.#loaded())?.take(record) });
+  /** @throws OptionsError for wrong options. Playwright adds others. */
+  constructor(given: PoolwrightReporterOptions = {}) {
+    const { budget, shards } = { ...rememberedOptions(), ...given };
+    const own = { ...(budget && { budget }), ...(shards !== undefined && { shards }) };
+    const options = parseHostedOptions(own, 'the options of poolwright/reporter');
+    this.#budget = options.budget ?? {};
+    const all = Object.values<new (options: PoolwrightReporterOptions) => ReporterFeature>(FEATURES);
+    this.#features = all.map((Feature) => new Feature(options));
+    registerReporter({ take: async (record) => await this.#take(record) });
   }
 
   /** Playwright keeps its default terminal reporter when no other one prints. */
   printsToStdio(): boolean {
     return false;
+  }
+
+  /**
+   * Called by Playwright, since 1.62, before it splits the tests into shards.
+   * @throws OptionsError for a file of timings that the options name, and that is missing or invalid
+   */
+  async preprocess(whole: WholeSuite): Promise<void> {
+    for (const feature of this.#features) await feature.preprocess?.(whole);
   }
 
   /** Called by Playwright when the tests are known. */
@@ -61,34 +78,35 @@ export default class PoolwrightReporter implements Reporter {
     const local = localProjects(suite);
     if (local !== null) notify(local);
     this.#updates = BrokerUpdates.open(config, suite, (connection) => {
-      for (const feature of this.#features) feature.connected(connection);
+      for (const feature of this.#features) feature.connected?.(connection);
     });
     this.#live = LiveLine.start();
+    for (const feature of this.#features) feature.suiteBegan?.(config, suite);
     this.#config = config;
   }
 
   /** Called by Playwright when a try of a test begins. */
   onTestBegin(test: TestCase, result: TestResult): void {
     this.#updates?.began(test, result);
-    for (const feature of this.#features) feature.began(test, result);
+    for (const feature of this.#features) feature.began?.(test, result);
     // While the first test runs, this process is idle.
     void this.#loaded();
   }
 
   /** Called by Playwright when a step begins. */
   onStepBegin(_test: TestCase, result: TestResult, step: TestStep): void {
-    for (const feature of this.#features) feature.stepBegan(result, step);
+    for (const feature of this.#features) feature.stepBegan?.(result, step);
   }
 
   /** Called by Playwright when a step has ended. */
   onStepEnd(_test: TestCase, result: TestResult, step: TestStep): void {
-    for (const feature of this.#features) feature.stepEnded(result, step);
+    for (const feature of this.#features) feature.stepEnded?.(result, step);
   }
 
   /** Called by Playwright when a try of a test has ended. */
   onTestEnd(test: TestCase, result: TestResult): void {
     this.#updates?.ended(test, result);
-    for (const feature of this.#features) feature.ended(result);
+    for (const feature of this.#features) feature.ended(result, test);
     for (const { type, description } of test.annotations)
       if (type === LOCAL_BROWSER && description !== undefined) this.#launches.push(description);
     void this.#loaded()?.then((report) => report.add(test, result));
@@ -103,11 +121,17 @@ export default class PoolwrightReporter implements Reporter {
   async onEnd({ status }: FullResult): Promise<{ status?: FullResult['status'] }> {
     traceTime('runner', 'end');
     this.#live?.stop();
-    for (const feature of this.#features) feature.close();
+    for (const feature of this.#features) await feature.close();
     this.#updates?.close();
     if (this.#launches.length > 0) notify(localLaunches(this.#launches));
     const exceeded = (await (await this.#loaded())?.print(this.#errors)) ?? [];
     return exceeded.length > 0 && status === 'passed' ? { status: 'failed' } : {};
+  }
+
+  async #take(record: RunRecord): Promise<void> {
+    let completed = record;
+    for (const feature of this.#features) completed = (await feature.complete?.(completed)) ?? completed;
+    await (await this.#loaded())?.take(completed);
   }
 
   /** Null before the run begins. */

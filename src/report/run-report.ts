@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { FullConfig, TestCase, TestResult } from '@playwright/test/reporter';
 import type { Budget } from '../options/schema/budget.ts';
 import { readRecord } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { htmlReportFrom } from './html-report.ts';
 import { printRun, type WrittenRun, writeRun } from './publish.ts';
+import { recordDirectory } from './record-directory.ts';
 import { TestResults } from './test-results.ts';
 
 /**
@@ -71,6 +72,6 @@ export class RunReport {
   }
 
   get #directory(): string {
-    return join(this.#config.projects[0]?.outputDir ?? resolve('test-results'), 'poolwright');
+    return recordDirectory(this.#config);
   }
 }

@@ -1,3 +1,4 @@
+import type { HostedOptions } from '../options/schema/schema.ts';
 import type { RunRecord } from '../record/run-record.ts';
 
 /**
@@ -16,7 +17,8 @@ export interface RunReporter {
 }
 
 const REPORTER = Symbol.for('poolwright.run-reporter');
-const holder = globalThis as { [REPORTER]?: RunReporter };
+const OPTIONS = Symbol.for('poolwright.reporter-options');
+const holder = globalThis as { [REPORTER]?: RunReporter; [OPTIONS]?: Pick<HostedOptions, 'budget' | 'shards'> };
 
 /** The reporter calls this when it is loaded. */
 export function registerReporter(reporter: RunReporter): void {
@@ -26,4 +28,14 @@ export function registerReporter(reporter: RunReporter): void {
 /** Null if the reporter is not loaded. */
 export function runReporter(): RunReporter | null {
   return holder[REPORTER] ?? null;
+}
+
+/** The config's options, for a reporter that the command line names (`--reporter=blob,poolwright/reporter`). */
+export function rememberOptions({ budget, shards }: HostedOptions): void {
+  holder[OPTIONS] = { ...(budget && { budget }), ...(shards !== undefined && { shards }) };
+}
+
+/** Empty without the wrapper. */
+export function rememberedOptions(): Pick<HostedOptions, 'budget' | 'shards'> {
+  return holder[OPTIONS] ?? {};
 }

@@ -73,6 +73,7 @@ export class TestResults {
       leaseFailures: [],
       failures: lostBrowsers(sessions),
       balance: null,
+      partition: null,
       merged: [],
     };
   }

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { notify, print } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
@@ -6,6 +6,8 @@ import { readRecords } from '../../record/read-records.ts';
 import { mergeRecords } from '../../record/shards/merge-records.ts';
 import { missingAmong } from '../../record/shards/shard-sets.ts';
 import { addressOf } from '../../report/html-report.ts';
+import type { MergeFeature } from '../../report/feature.ts';
+import * as FEATURES from '../../report/merge-features.ts';
 import { writeRun } from '../../report/publish.ts';
 import { reportToGitHub } from '../../report/summary/github.ts';
 import { Sheet } from '../../report/summary/layout.ts';
@@ -28,13 +30,16 @@ export function addReportCommand(program: Command): void {
     .argument('<files...>', 'their run.json files; invalid ones are named and skipped')
     .option('--output <directory>', 'directory for run.json and timeline.html', 'poolwright-report')
     .option('--html <directory>', "Playwright's HTML report of the same runs, for the timeline's links")
-    .option('--strict', 'exit with 1 if a file is invalid or a shard is missing, after merging the others')
+    .option(
+      '--strict',
+      'exit with 1 if a file is invalid, a shard is missing, or a test ran twice or never, after merging',
+    )
     .option('--json', 'print JSON')
     .action(merge);
 }
 
 async function merge(given: string[], { output, html, strict, json }: Options): Promise<void> {
-  const { records, skipped } = readRecords(given);
+  const { records, files: read, skipped } = readRecords(given);
   for (const { file, why } of skipped) notify(`skipped ${file}: ${why}`);
   if (records.length === 0) {
     throw new OptionsError(
@@ -44,15 +49,22 @@ async function merge(given: string[], { output, html, strict, json }: Options): 
   }
   const htmlReport = html === undefined ? null : addressOf(resolve(output), resolve(html, 'index.html'));
   const missing = missingAmong(records);
+  const features = Object.values<MergeFeature>(FEATURES);
+  const problems = features.flatMap((feature) => feature.problems(records));
   const run = await writeRun(mergeRecords(records), { directory: output, htmlReport });
   const { figures, files, failure } = run;
   if (failure !== null) {
     throw new OptionsError('--output', failure);
   }
+  for (const feature of features) {
+    const written = await feature.write({ records, files: read, directory: output });
+    files.others = [...(files.others ?? []), ...written.map((file) => relative('', file))];
+  }
   for (const line of reportToGitHub(run, [], process.env)) void print(line);
   for (const each of missing) notify(`missing: ${each}`);
-  if (strict && (missing.length > 0 || skipped.length > 0)) process.exitCode = 1;
-  if (json) printJson({ merged: records.length, skipped, missing, ...files, figures });
+  for (const each of problems) notify(each);
+  if (strict && missing.length + skipped.length + problems.length > 0) process.exitCode = 1;
+  if (json) printJson({ merged: records.length, skipped, missing, problems, ...files, figures });
   else
     process.stdout.write(`${summaryLines(run, { files, sheet: Sheet.of(process.stdout, process.env) }).join('\n')}\n`);
 }

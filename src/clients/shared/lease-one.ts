@@ -9,8 +9,8 @@ import { assertNoEvidence } from '../../options/evidence-option.ts';
 import { greeting } from '../../options/greeting.ts';
 import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
+import { assertNoPlaywrightOptions } from '../../options/schema/playwright-only.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
-import { assertNoWorkers } from '../../options/schema/workers-option.ts';
 import type { Connection, ConnectionOptions } from './connection/connect-through.ts';
 import { activeResources, watchLease } from './forgotten-lease.ts';
 import { type HostedSession, hostedSessionOf } from './hosted-session.ts';
@@ -63,7 +63,7 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
   const before = activeResources();
   const options = parseHostedOptions(given, WHERE);
   assertNoEvidence(options, WHERE);
-  assertNoWorkers(options, WHERE);
+  assertNoPlaywrightOptions(options, WHERE);
   const project = { ...PROJECT, plan: leasePlan(options, process.env) };
   const shared = sharedBrokerOf(process.env);
   if (shared) assertNotRunWide(options);

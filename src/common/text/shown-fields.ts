@@ -34,6 +34,8 @@ export const SHOWN_FIELDS = {
   costCents: 'value',
   evidence: 'value',
   workers: 'value',
+  shards: 'value',
+  timings: 'value',
   // A project.
   pool: 'value',
   fallback: 'value',

@@ -7,6 +7,7 @@ import type { IdentityOption } from '../identity.ts';
 import { NetworkRuleError } from '../network-rules.ts';
 import { type Budget, budgetOption } from './budget.ts';
 import { relayProblem } from './relay-address.ts';
+import { type ShardsOption, shardsOption } from './shards-option.ts';
 
 /** The user's options: the second argument of `withHostedBrowsers`, and `use.hosted` of a project. */
 
@@ -71,6 +72,7 @@ export const hostedOptions = z.strictObject({
   budget: budgetOption.optional(),
   evidence: z.boolean().optional(),
   workers: z.union([z.literal('auto'), z.number().int().min(1)]).optional(),
+  shards: shardsOption.optional(),
   ...projectFields,
 });
 
@@ -176,4 +178,10 @@ export interface HostedOptions extends ProjectHostedOptions {
    * `POOLWRIGHT_WORKERS`, else `workers` of the config, else `'auto'`.
    */
   workers?: 'auto' | number;
+  /**
+   * Playwright Test ≥ 1.62: `--shard` is balanced by how long tests take. `timings` names the file, relative to the
+   * config, that has this; missing or invalid, it is an OptionsError. Default: `poolwright-timings.json` beside the
+   * config, else, outside CI, what runs on this machine have measured. `false`: Playwright's own shards.
+   */
+  shards?: ShardsOption | false;
 }

@@ -23,6 +23,7 @@ export function mergeRecords(records: RunRecord[]): RunRecord {
     leaseFailures: records.flatMap(({ leaseFailures }) => leaseFailures),
     failures: records.flatMap(({ failures }) => failures),
     balance: balanceOf(records),
+    partition: null,
     merged: parts,
   };
 }

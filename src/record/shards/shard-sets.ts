@@ -13,7 +13,7 @@ export interface ShardPart {
 /**
  * Groups shards of the same run: first by run ID, then by number, because some CI systems give each shard its own ID.
  */
-function shardSets<P extends ShardPart>(parts: readonly P[]): P[][] {
+export function shardSets<P extends ShardPart>(parts: readonly P[]): P[][] {
   const begun = parts.toSorted((a, b) => a.record.startedAt.localeCompare(b.record.startedAt));
   const byId = new Map<string, P[]>();
   const seen = new Map<string, number>();
@@ -39,7 +39,7 @@ function shardSets<P extends ShardPart>(parts: readonly P[]): P[][] {
 }
 
 /** `shard 2, 5 of 8`: the missing shards of a set from {@link shardSets}; null if complete. */
-function missingShards(set: readonly ShardPart[]): string | null {
+export function missingShards(set: readonly ShardPart[]): string | null {
   const total = set[0]?.total ?? 1;
   const there = new Set(set.map(({ current }) => current));
   const missing = Array.from({ length: total }, (_, n) => n + 1).filter((n) => !there.has(n));

@@ -16,6 +16,8 @@ const LABELS = 10;
 export interface SummaryFiles {
   record: string;
   timeline: string;
+  /** Of features. */
+  others: string[];
 }
 
 /** Options of {@link summaryLines}. */
@@ -39,7 +41,7 @@ export function summaryLines(run: RunWithFigures, { files, notes = [], sheet }: 
     ...(isLong ? namedLines('heaviest', figures.heaviest, (one) => bytes(movedBytes(one)), sheet) : []),
     ...problems(figures).flatMap((problem) => sheet.text(`  ${problem}`, '    ', 'red')),
     ...notes.flatMap((note) => sheet.text(`  ${note}`, '    ', 'yellow')),
-    ...filesLine([files.timeline, files.record]),
+    ...filesLine([files.timeline, files.record, ...(files.others ?? [])]),
   ];
 }
 

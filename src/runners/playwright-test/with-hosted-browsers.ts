@@ -23,9 +23,9 @@ import { keepsIdentity } from '../../options/identity.ts';
 import { type MergedOptions, mergeOptions, poolOf } from '../../options/lease-plan.ts';
 import { projectIds } from '../../options/project-ids.ts';
 import { serviceName } from '../../options/resolve-service.ts';
-import type { Budget } from '../../options/schema/budget.ts';
 import { parseHostedOptions, parseProjectOptions } from '../../options/schema/parse.ts';
 import type { HostedOptions, ProjectHostedOptions } from '../../options/schema/schema.ts';
+import { rememberOptions } from '../../report/run-reporter.ts';
 import { markMerged } from './config/merged-options.ts';
 import { isPlainRun } from './config/plain-run.ts';
 import { assertReusable, commonUse } from './config/reused-context.ts';
@@ -146,12 +146,13 @@ function wrapConfig<T, W>(config: Config<T, W>, options: HostedOptions): Config<
           shard: config.shard,
           args: process.argv,
         });
+  rememberOptions(run);
   rememberRun({ options: run, hosted, userGlobalSetup: single, workers: choice });
   return {
     ...(choice?.workers ? withWorkers(wrapped, choice.workers) : wrapped),
     ...(isWorker && { workers: sharedBrokerOf(process.env)?.workers }), // as the runner has chosen
     globalSetup,
-    reporter: withReporter(config.reporter, run.budget),
+    reporter: withReporter(config.reporter, run),
     [WRAPPED]: true,
   } as unknown as Config<T, W>; // all parts come from the given config, which TypeScript cannot infer from the spread
 }
@@ -307,7 +308,8 @@ function withGlobalSetup(theirs: PlaywrightTestConfig['globalSetup']) {
 }
 
 /** Our reporter goes first, so that its summary precedes the others' final output. One that the user added is kept. */
-function withReporter(reporter: PlaywrightTestConfig['reporter'], budget: Budget | undefined): ReporterDescription[] {
+function withReporter(reporter: PlaywrightTestConfig['reporter'], run: HostedOptions): ReporterDescription[] {
+  const { budget, shards } = run;
   const theirs: readonly ReporterDescription[] =
     typeof reporter === 'string'
       ? [[reporter] as ReporterDescription]
@@ -316,7 +318,11 @@ function withReporter(reporter: PlaywrightTestConfig['reporter'], budget: Budget
   const options: unknown = named?.[1];
   const ours: ReporterDescription = [
     distFile('run-reporter.cjs'),
-    { ...(budget && { budget }), ...(typeof options === 'object' ? options : {}) },
+    {
+      ...(budget && { budget }),
+      ...(shards !== undefined && { shards }),
+      ...(typeof options === 'object' ? options : {}),
+    },
   ];
   return [ours, ...theirs.filter((one) => one !== named)];
 }

@@ -35,6 +35,7 @@ export function recordRefusedRun({ recordDirectory, runner, shard }: RefusedRun,
     leaseFailures: [failure.message],
     failures: [failure],
     balance: null,
+    partition: null,
     merged: [],
   };
   try {

@@ -10,8 +10,8 @@ import { FEATURES, featureSettings } from '../../features/list.ts';
 import { DEFAULTS } from '../../options/defaults.ts';
 import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
+import { assertNoPlaywrightOptions } from '../../options/schema/playwright-only.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
-import { assertNoWorkers } from '../../options/schema/workers-option.ts';
 import type { Runner } from '../../record/enums.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { finishRun } from './finish-run.ts';
@@ -123,7 +123,7 @@ export async function optionsFromFile(root: string, given?: string): Promise<Hos
     throw new OptionsError(name, `There are ${found.join(' and ')} in ${root}: keep only one of them.`);
   }
   const options = parseHostedOptions(await load(root, name), name);
-  assertNoWorkers(options, name);
+  assertNoPlaywrightOptions(options, name);
   return options;
 }
 

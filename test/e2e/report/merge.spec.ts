@@ -67,7 +67,7 @@ test('merge › joins shards by `poolwright report merge` and `playwright merge-
     ]);
     expect(merged.stdout).toContain('poolwright: 2 tests on 2 hosted browsers in 2 runs\n');
     expect(merged.stdout).toContain('  tests     1 retry\n');
-    expect(merged.stdout).toContain('  files     all/timeline.html, all/run.json\n');
+    expect(merged.stdout).toContain('  files     all/timeline.html, all/run.json, all/timings.json\n');
 
     const record = runRecord.parse(JSON.parse(await consumer.read('all/run.json')));
     expect(record.sessions.map(({ shard, testsServed }) => [shard?.current, testsServed])).toEqual([

@@ -44,7 +44,7 @@ for (const [provider, { file, example, commands }] of Object.entries(PIPELINES) 
       const { shard, report } = await lint(text, testInfo.outputPath('right'));
       expect(shard).toContain('npm ci\n');
       expect(shard).toMatch(
-        /npx playwright test -c playwright\.hosted\.config\.ts --reporter=line,blob --shard="\$\S*\W/,
+        /npx playwright test -c playwright\.hosted\.config\.ts --reporter=line,blob,poolwright\/reporter --shard="\$\S*\W/,
       );
       expect(shard).toContain('npx poolwright sweep');
       expect(shard).not.toMatch(/corepack|ffmpeg/);

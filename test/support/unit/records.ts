@@ -79,6 +79,7 @@ export function aRecord(given: Partial<RunRecord>): RunRecord {
     leaseFailures: [],
     failures: [],
     balance: null,
+    partition: null,
     merged: [],
     ...given,
   };

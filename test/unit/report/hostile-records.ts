@@ -143,6 +143,17 @@ export const hostileRecord: Arbitrary<RunRecord> = fc.record({
   leaseFailures: fc.array(text, { maxLength: 12 }),
   failures: fc.array(fc.record({ code: text, message: text, next: text }), { maxLength: 3 }),
   balance: orNull(fc.record({ startCents: cents, endCents: cents })),
+  partition: orNull(
+    fc.record({
+      hash: orNull(text),
+      timings: orNull(text),
+      playwright: text,
+      complete: fc.boolean(),
+      tests: fc.dictionary(text, fc.dictionary(text, fc.dictionary(text, orNull(ms), { maxKeys: 3 }), { maxKeys: 2 }), {
+        maxKeys: 2,
+      }),
+    }),
+  ),
   merged: fc.oneof(
     { weight: 4, arbitrary: fc.constant<RunRecord['merged']>([]) },
     {

@@ -13,8 +13,10 @@ import { notify } from '../../../common/text/notify.ts';
 import { traceTime } from '../../../common/time-trace.ts';
 import { OptionsError, withCodedName } from '../../../errors.ts';
 import { leasePlan, wayOf } from '../../../options/lease-plan.ts';
+import type { HostedOptions } from '../../../options/schema/schema.ts';
 import { htmlReportFrom } from '../../../report/html-report.ts';
 import { localLaunches } from '../../../report/local-browsers.ts';
+import { recordDirectory } from '../../../report/record-directory.ts';
 import { runReporter } from '../../../report/run-reporter.ts';
 import { beginRun, runRefused } from '../../shared/start-run.ts';
 import { isPlainRun } from '../config/plain-run.ts';
@@ -27,6 +29,12 @@ import { selectedProjects } from './selected-projects.ts';
 const WINDOWS: Readonly<Record<string, () => Promise<{ showBrowsers(broker: StartedBroker): void }>>> = {
   watch: () => import('../watch/watch-page.ts'),
 };
+
+/** What checks a run before a browser is requested, one line each. */
+const CHECKS: Readonly<Record<string, () => Promise<{ checkRun(config: FullConfig, options: HostedOptions): void }>>> =
+  {
+    shards: () => import('../../../report/shards/find-timings.ts'),
+  };
 
 /**
  * The global setup that the wrapper adds. Starts the run's broker and publishes its address for the workers. Returns
@@ -95,6 +103,7 @@ async function start(config: FullConfig, run: WrappedRun): Promise<StartedBroker
 
 async function startIn(directory: string, config: FullConfig, run: WrappedRun): Promise<StartedBroker> {
   await checkWays(config, run.hosted);
+  if (config.shard) for (const load of Object.values(CHECKS)) (await load()).checkRun(config, run.options);
   const broker = await beginRun({
     runner: 'playwright',
     options: run.options,
@@ -135,11 +144,6 @@ function watchSetups(): void {
     if (!isSaid) notify(localLaunches([call]));
     isSaid = true;
   });
-}
-
-function recordDirectory(config: FullConfig): string {
-  const outputDir = config.projects[0]?.outputDir ?? join(dirname(config.configFile ?? '.'), 'test-results');
-  return join(outputDir, 'poolwright');
 }
 
 /** Checks the other ways to browsers that projects name, before one is requested. @throws OptionsError, LeaseError */

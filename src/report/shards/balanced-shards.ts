@@ -1,0 +1,62 @@
+import type { FullConfig, Suite, TestCase, TestResult } from '@playwright/test/reporter';
+import { notify } from '../../common/text/notify.ts';
+import type { ShardsOption } from '../../options/schema/shards-option.ts';
+import type { RunRecord } from '../../record/run-record.ts';
+import type { ReporterFeature, WholeSuite } from '../feature.ts';
+import type { RanSuite, RanTest } from './shard-record.ts';
+import type { ShardedSuite } from './shard-suite.ts';
+
+/**
+ * Assigns tests to shards by how long they take, records which tests a shard has run, and measures all tests. Everything
+ * else is loaded when it is needed: by a run with shards at its start, by others at their end.
+ */
+export class BalancedShards implements ReporterFeature {
+  readonly #option: ShardsOption | false;
+  readonly #ran = new Map<TestCase, RanTest>();
+  #whole: ShardedSuite | null = null;
+  #begun: { config: FullConfig; suite: Suite } | null = null;
+
+  constructor({ shards = {} }: { shards?: ShardsOption | false }) {
+    this.#option = shards;
+  }
+
+  async preprocess(whole: WholeSuite): Promise<void> {
+    if (!whole.config.shard) return;
+    const { shardSuite } = await import('./shard-suite.ts');
+    this.#whole = shardSuite(whole, this.#option);
+  }
+
+  suiteBegan(config: FullConfig, suite: Suite): void {
+    this.#begun = { config, suite };
+    if (config.shard && config.shard.total > 1 && !this.#whole && this.#option !== false)
+      notify(`Playwright's own shards: only since 1.62 can a reporter make them, and this is ${config.version}`);
+  }
+
+  ended(result: TestResult, test: TestCase): void {
+    const { ms, isMeasured } = this.#ran.get(test) ?? { ms: 0, isMeasured: true };
+    this.#ran.set(test, { ms: ms + Math.max(0, result.duration), isMeasured: isMeasured && isComplete(test, result) });
+  }
+
+  async complete(record: RunRecord): Promise<RunRecord> {
+    if (!this.#begun?.config.shard) return record;
+    const { partitionOf } = await import('./shard-record.ts');
+    return { ...record, partition: partitionOf(await this.#ranSuite(this.#begun)) };
+  }
+
+  async close(): Promise<void> {
+    if (!this.#begun || this.#option === false || this.#ran.size === 0) return;
+    const { writeTimings } = await import('./write-timings.ts');
+    await writeTimings(await this.#ranSuite(this.#begun), this.#option);
+  }
+
+  async #ranSuite({ config, suite }: { config: FullConfig; suite: Suite }): Promise<RanSuite> {
+    const { testsOf } = await import('./suite-tests.ts');
+    return { config, ran: this.#ran, whole: this.#whole, begun: testsOf(config, suite) };
+  }
+}
+
+/** Not of a test that was stopped, or skipped because another one failed. */
+function isComplete({ annotations }: TestCase, { status, workerIndex }: TestResult): boolean {
+  if (status === 'interrupted' || workerIndex < 0) return false;
+  return status !== 'skipped' || annotations.some(({ type }) => type === 'skip' || type === 'fixme');
+}

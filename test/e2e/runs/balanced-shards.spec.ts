@@ -1,0 +1,178 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type RunRecord, runRecord } from '../../../src/record/run-record.ts';
+import { ByTest, shownTest } from '../../../src/report/shards/test-tree.ts';
+import type { Consumer } from '../../support/e2e/consumer.ts';
+import { expect, test } from '../../support/e2e/fixtures.ts';
+import { runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { poolwright } from '../../support/unit/cli/command-line.ts';
+
+/** Shards of a real suite that are balanced by timings: each test runs in one of them. */
+
+test.use({ browsers: 'stub' });
+
+const FILES = {
+  'playwright.config.ts': wrappedConfig(
+    '{}',
+    `workers: 2, outputDir: process.env.OUTPUT_DIR, projects: [
+      { name: 'setup', testMatch: 'global.setup.ts', teardown: 'clean' },
+      { name: 'clean', testMatch: 'global.clean.ts' },
+      { name: 'main', dependencies: ['setup'] },
+      { name: 'parallel', fullyParallel: true, testMatch: ['b.spec.ts', 'c.spec.ts'] },
+      { name: 'again', repeatEach: 2, testMatch: 'a.spec.ts' },
+    ],`,
+  ),
+  'tests/global.setup.ts': suite(`test('sets up', () => {});`),
+  'tests/global.clean.ts': suite(`test('cleans', () => {});`),
+  'tests/a.spec.ts': suite(`
+    test('one', async () => await new Promise((resolve) => setTimeout(resolve, 300)));
+    (process.env.ONLY ? test.only : test)('two', () => expect(process.env.FAILS).toBeUndefined());
+    test.skip('off', () => {});`),
+  'tests/b.spec.ts': suite(`
+    test.describe.serial('steps', () => { test('first', () => {}); test('second', () => {}); });
+    test.describe.parallel('any', () => { test('x', () => {}); test('y', () => {}); });`),
+  'tests/c.spec.ts': suite(`
+    test.beforeAll(() => {});
+    for (const n of [1, 2, 3, 4]) test('c ' + n, () => {});
+    test.describe('in order', () => { test.describe.configure({ mode: 'default' }); test('d', () => {}); test('e', () => {}); });`),
+};
+
+/** Of main: 3 + 4 + 6, of parallel: 4 + 6, of again: 2 × 3. */
+const TESTS = 29;
+
+interface Sharded {
+  total: number;
+  args?: string[];
+  env?: Record<string, string>;
+  code?: number;
+}
+
+/** Runs all shards at the same time, each in another directory, and returns their records. */
+async function runShards(consumer: Consumer, { total, args = [], env = {}, code = 0 }: Sharded): Promise<RunRecord[]> {
+  const shards = Array.from({ length: total }, (_, n) => n + 1);
+  const runs = shards.map(async (shard) => {
+    const own = { OUTPUT_DIR: `of-${total}/${shard}`, CI: '1' };
+    const run = await runPlaywright(consumer, [`--shard=${shard}/${total}`, ...args], { ...env, ...own });
+    const record = runRecord.parse(JSON.parse(await consumer.read(`of-${total}/${shard}/poolwright/run.json`)));
+    return { run, record };
+  });
+  const ended = await Promise.all(runs);
+  expect(Math.max(...ended.map(({ run }) => run.code ?? 1)), ended.map(({ run }) => run.output).join('\n')).toBe(code);
+  return ended.map(({ record }) => record);
+}
+
+/** Merges the shards strictly. */
+async function merge(consumer: Consumer, total: number) {
+  const files = Array.from({ length: total }, (_, n) => `of-${total}/${n + 1}/poolwright/run.json`);
+  const args = ['report', 'merge', ...files, '--strict', '--json', '--output', `of-${total}/all`];
+  const { code, stdout } = await poolwright(args, {}, consumer.directory);
+  return { code, problems: JSON.parse(stdout).problems };
+}
+
+/** The tests that each shard has run. */
+function ranIn(records: readonly RunRecord[]): string[][] {
+  return records.map(({ partition }) =>
+    [...ByTest.of(partition?.tests ?? {}).entries()].flatMap(([id, ms]) => (ms === null ? [] : shownTest(id))).sort(),
+  );
+}
+
+test('balanced shards › run each test once, for 2, 3 and 7 shards', { tag: '@versions' }, async ({
+  newConsumer,
+  service,
+}) => {
+  test.setTimeout(480_000);
+  const consumer = await newConsumer();
+  await consumer.write(FILES);
+  const { env } = service;
+
+  await test.step('without timings, and without --shard: timings are written', async () => {
+    const run = await runPlaywright(consumer, [], { ...env, OUTPUT_DIR: 'whole' });
+    expect(run.code, run.output).toBe(0);
+    const text = await consumer.read('whole/poolwright/timings.json');
+    expect(text).not.toContain(consumer.directory);
+    await consumer.write({ 'poolwright-timings.json': text });
+  });
+
+  for (const total of [2, 3, 7]) {
+    const records = await runShards(consumer, { total, env });
+    const ran = ranIn(records);
+    expect(new Set(ran.flat()).size).toBe(TESTS);
+    expect(ran.flat()).toHaveLength(TESTS);
+    expect(new Set(records.map(({ partition }) => partition?.hash)).size).toBe(1);
+    expect(await merge(consumer, total)).toEqual({ code: 0, problems: [] });
+    for (const tests of ran) {
+      const steps = tests.filter((each) => each.includes('[parallel] › tests/b.spec.ts › steps'));
+      expect([0, 2]).toContain(steps.length);
+    }
+  }
+  const merged = JSON.parse(await consumer.read('of-7/all/timings.json'));
+  expect(merged.projects.main['tests/a.spec.ts'].one).toHaveLength(2);
+  expect(merged.projects.setup['tests/global.setup.ts']['sets up'].length).toBeGreaterThanOrEqual(2);
+
+  await test.step('a shard with other timings: the tests that ran twice or never are named', async () => {
+    const [first] = await runShards(consumer, { total: 2, env });
+    const { one: _one, ...others } = merged.projects.main['tests/a.spec.ts'];
+    const main = { ...merged.projects.main, 'tests/a.spec.ts': { ...others, one: [90_000], two: [90_000] } };
+    await consumer.write({
+      'poolwright-timings.json': JSON.stringify({ ...merged, projects: { ...merged.projects, main } }),
+    });
+    const file = 'of-2/1/poolwright/run.json';
+    const kept = await consumer.read(file);
+    await runShards(consumer, { total: 2, env });
+    await consumer.write({ [file]: kept });
+    expect(first?.partition?.hash).toBeTruthy();
+    const { code, problems } = await merge(consumer, 2);
+    expect(code).toBe(1);
+    expect(problems.join('\n')).toMatch(/ran in (more than one|no) shard/);
+    expect(problems.at(-1)).toBe('shards 1, 2 were made differently: they had different timings');
+  });
+});
+
+test('balanced shards › with --grep, --project, test.only and --last-failed', async ({ newConsumer, service }) => {
+  test.setTimeout(480_000);
+  const consumer = await newConsumer();
+  await consumer.write({
+    ...FILES,
+    'poolwright-timings.json': JSON.stringify({
+      schema: 1,
+      workers: 1,
+      projects: { main: { 'tests/a.spec.ts': { one: [300] } } },
+    }),
+  });
+  const { env } = service;
+  const selected = ['--project=main', '--project=again', '--grep=one|two'];
+  const filtered = ranIn(await runShards(consumer, { total: 2, args: selected, env }));
+  expect(filtered.flat()).toHaveLength(6);
+  expect(new Set(filtered.flat()).size).toBe(6);
+  expect(await merge(consumer, 2)).toEqual({ code: 0, problems: [] });
+
+  const only = ranIn(await runShards(consumer, { total: 2, env: { ...env, ONLY: '1' } }));
+  expect(only.flat().sort()).toEqual(
+    ['two', 'two (repeat 2)']
+      .map((each) => `[again] › tests/a.spec.ts › ${each}`)
+      .concat('[main] › tests/a.spec.ts › two'),
+  );
+
+  const args = ['--project=main', '--grep=one|two'];
+  await runShards(consumer, { total: 2, args, env: { ...env, FAILS: '1' }, code: 1 });
+  const again = await runShards(consumer, { total: 2, args: [...args, '--last-failed'], env });
+  expect(ranIn(again).flat()).toEqual(['[main] › tests/a.spec.ts › two']);
+  expect(again.map(({ partition }) => partition?.complete)).toEqual([false, false]);
+  expect(await merge(consumer, 2)).toEqual({ code: 0, problems: [] });
+});
+
+test('balanced shards › a named file that is missing fails before a browser is requested', async ({
+  startSuite,
+  service,
+}) => {
+  const run = await startSuite({
+    options: `{ shards: { timings: 'none.json' } }`,
+    tests: `test('opens', async ({ page }) => {}); test('opens, too', async ({ page }) => {});`,
+    args: ['--shard=1/2'],
+  });
+  expect((await run.exit).code).toBe(1);
+  expect(run.output()).toContain('`shards.timings` names none.json, but the file does not exist');
+  expect(await service.running()).toEqual([]);
+  expect(existsSync(join(run.consumer.directory, 'test-results/poolwright/timings.json'))).toBe(false);
+});
