@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Suite } from '@playwright/test/reporter';
 import type { Piece } from './partition.ts';
 import type { SuiteTest } from './suite-tests.ts';
@@ -12,28 +11,18 @@ export interface SuitePiece extends Piece {
 export interface PieceOptions {
   /** Playwright's mode of a suite, which it inherits (`testRun.mode()`); null: unknown, before 1.65. */
   mode: ((suite: Suite) => string) | null;
-  /** Into how many pieces the parallel tests of a file with hooks may be split. */
-  most: number;
   expected(key: TestKey): number;
 }
 
 /**
  * Splits tests like Playwright's test groups, as far as its public API shows them: a file, unless its tests are
- * parallel; a serial or default suite in a parallel one; a parallel test. Parallel tests of a file with `beforeAll`
- * stay in a few pieces, because each piece repeats the hook. The order of the pieces is the same on every machine.
+ * parallel; a serial or default suite in a parallel one; a parallel test. The order of the pieces is the same on every
+ * machine.
  */
-export function piecesOf(tests: readonly SuiteTest[], { mode, most, expected }: PieceOptions): SuitePiece[] {
+export function piecesOf(tests: readonly SuiteTest[], { mode, expected }: PieceOptions): SuitePiece[] {
   const groups = new Map<Suite | SuiteTest, SuiteTest[]>();
-  const withHooks = new Map<Suite, SuiteTest[]>();
-  const hooks = new Map<string, boolean>();
-  for (const one of tests) {
-    const group = mode ? groupOf(one, mode) : one.file;
-    const path = one.file.location?.file ?? '';
-    if (group === one && inserted(hooks, path, () => hasHooks(path))) inserted(withHooks, one.file, () => []).push(one);
-    else inserted(groups, group, () => []).push(one);
-  }
-  const chunks = [...withHooks.values()].flatMap((all) => chunked(all, Math.ceil(all.length / most)));
-  const pieces = [...groups.values(), ...chunks].map((all) => ({ tests: all, key: pieceKey(all) }));
+  for (const one of tests) inserted(groups, mode ? groupOf(one, mode) : one.file, () => []).push(one);
+  const pieces = [...groups.values()].map((all) => ({ tests: all, key: pieceKey(all) }));
   return pieces
     .sort((one, other) => compareTexts(one.key, other.key))
     .map(({ tests: all }) => ({
@@ -60,19 +49,6 @@ function groupOf(one: SuiteTest, mode: (suite: Suite) => string): Suite | SuiteT
   }
   if (!isParallel) return one.file;
   return inSequence ?? one;
-}
-
-/** In helpers of the file, hooks are not found: then they are repeated more often. */
-function hasHooks(path: string): boolean {
-  try {
-    return /\b(before|after)All\b/.test(readFileSync(path, 'utf8'));
-  } catch {
-    return false; // Playwright has read it
-  }
-}
-
-function chunked<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
 }
 
 function pieceKey([first]: readonly SuiteTest[]): string {

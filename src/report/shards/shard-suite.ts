@@ -44,13 +44,11 @@ export function shardSuite(whole: WholeSuite, option: ShardsOption | false): Sha
     return { tests, timings: null, assigned: null };
   }
   const expectation = new Expectation(found.timings);
-  const { workers } = found.timings;
   const pieces = piecesOf(tests.sharded, {
     mode: testRun.mode ? (each) => testRun.mode?.(each) ?? 'default' : null,
-    most: total * workers,
     expected: (key) => expectation.of(key),
   });
-  const options = { ...found.timings, shards: total, needs: needsOf(config, tests.repeated, expectation, workers) };
+  const options = { ...found.timings, shards: total, needs: needsOf(config, tests.repeated, expectation, found.timings.workers) };
   const shards = partition(pieces, options);
   const own = pieces.filter((_, n) => shards[n] === (config.shard?.current ?? 1) - 1);
   const assigned = new Set(own.flatMap((piece) => piece.tests.map(({ test }) => test)));
