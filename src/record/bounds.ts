@@ -10,6 +10,7 @@ export const MAX_MS = 1e12;
 export const MAX_COUNT = 1e9;
 export const MAX_CENTS = 1e12;
 export const MAX_SHARDS = 10_000;
+export const MAX_WORKERS = 1_000;
 /** Maximum number of runs merged into one record. */
 export const MAX_MERGED = 10_000;
 /** Maximum number of recorded holds of a test. */

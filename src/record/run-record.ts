@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MAX_HOLDS, MAX_MERGED } from './bounds.ts';
+import { MAX_HOLDS, MAX_MERGED, MAX_WORKERS } from './bounds.ts';
 import { endReasons, holdEnds, runners, services, testStatuses } from './enums.ts';
 import { bytes, cents, count, milliseconds, shard, text, timestamp } from './fields.ts';
 
@@ -111,6 +111,22 @@ const runFailure = z.object({
   next: text.describe('The next step'),
 });
 
+/** What the workers of a run had to do, without what they waited for. */
+const work = z.object({
+  workers: z.number().int().min(1).max(MAX_WORKERS).describe('Workers of the run, or of each shard'),
+  projectWorkers: z
+    .record(text, z.number().int().min(1).max(MAX_WORKERS))
+    .describe('Workers of projects that have a limit'),
+  pieces: z
+    .array(z.object({ project: text, ms: milliseconds }))
+    .describe(
+      'Tests that stay together on one worker, such as a file: their project, and what they took with all tries',
+    ),
+  needs: z
+    .array(z.object({ project: text, needed: text, ms: milliseconds }))
+    .describe('Setup and teardown projects that each shard repeats for a project, and what they took'),
+});
+
 /** The zod schema of `run.json`. */
 export const runRecord = z
   .object({
@@ -158,6 +174,10 @@ export const runRecord = z
       .nullable()
       .default(null)
       .describe('Which tests a shard of Playwright Test has run; null: no shard, or unknown'),
+    work: work
+      .nullable()
+      .default(null)
+      .describe('How long the tests took that each worker runs one after the other; null: unknown'),
     merged: z
       .array(z.object({ runId: text.nullable(), shard, startedAt: timestamp, endedAt: timestamp.nullable() }))
       .max(MAX_MERGED)
@@ -173,5 +193,7 @@ export type HoldRecord = z.infer<typeof holdRecord>;
 export type RunFailure = z.infer<typeof runFailure>;
 /** One browser of a run, with the tests that used it. */
 export type SessionRecord = z.infer<typeof sessionRecord>;
+/** What the workers of a run had to do. */
+export type RunWork = z.infer<typeof work>;
 /** `run.json`: what a run did with hosted browsers. */
 export type RunRecord = z.infer<typeof runRecord>;

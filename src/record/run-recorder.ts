@@ -127,6 +127,7 @@ export class RunRecorder {
       // The balance at the start of this broker does not include what the crashed broker spent.
       balance: this.#continues ? null : balance,
       partition: null,
+      work: null,
       merged: [],
     };
   }

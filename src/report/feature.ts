@@ -4,13 +4,17 @@ import type { RunRecord } from '../record/run-record.ts';
 
 /** A suite before Playwright splits it into shards, which it allows a reporter to do instead (since 1.62). */
 export interface WholeSuite {
+  /** The run's config. */
   config: FullConfig;
+  /** All tests of the run, before they are split. */
   suite: Suite;
+  /** What Playwright lets a reporter do. */
   testRun: {
     /** @throws Error if another reporter has called it */
     skipSharding(): void;
+    /** Removes tests from the run. */
     exclude(target: TestCase | Suite): void;
-    /** Since 1.65. */
+    /** Whether its tests run in order or in parallel. Since 1.65. */
     mode?(suite: Suite): string;
   };
 }
@@ -45,6 +49,21 @@ export interface MergedRecords {
 export interface MergeFeature {
   /** Returns the problems of the records, one line each, by which `--strict` fails. */
   problems(records: readonly RunRecord[]): string[];
+  /** More lines of the summary. */
+  lines(records: readonly RunRecord[]): string[];
+  /** Commands `report <name> [file]`, each a table of a record. */
+  tables: readonly RecordTable[];
   /** Writes more files into the directory. Returns their paths. */
   write(merged: MergedRecords): Promise<string[]>;
+}
+
+/** A table that is made of a record. */
+export interface RecordTable {
+  name: string;
+  description: string;
+  columns: readonly string[];
+  /** Empty: the record does not have what it needs. */
+  rows(record: RunRecord): Record<string, unknown>[];
+  /** Below an empty table: what to do. */
+  why: string;
 }

@@ -74,6 +74,7 @@ export class TestResults {
       failures: lostBrowsers(sessions),
       balance: null,
       partition: null,
+      work: null,
       merged: [],
     };
   }

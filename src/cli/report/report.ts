@@ -5,14 +5,14 @@ import { OptionsError } from '../../errors.ts';
 import { readRecords } from '../../record/read-records.ts';
 import { mergeRecords } from '../../record/shards/merge-records.ts';
 import { missingAmong } from '../../record/shards/shard-sets.ts';
-import { addressOf } from '../../report/html-report.ts';
 import type { MergeFeature } from '../../report/feature.ts';
+import { addressOf } from '../../report/html-report.ts';
 import * as FEATURES from '../../report/merge-features.ts';
 import { writeRun } from '../../report/publish.ts';
 import { reportToGitHub } from '../../report/summary/github.ts';
 import { Sheet } from '../../report/summary/layout.ts';
 import { summaryLines } from '../../report/summary/summary.ts';
-import { printJson } from '../print.ts';
+import { printJson, printRows } from '../print.ts';
 
 interface Options {
   output: string;
@@ -20,6 +20,8 @@ interface Options {
   strict?: boolean;
   json?: boolean;
 }
+
+const features = Object.values<MergeFeature>(FEATURES);
 
 /** `poolwright report`: what runs have left on record. */
 export function addReportCommand(program: Command): void {
@@ -36,20 +38,35 @@ export function addReportCommand(program: Command): void {
     )
     .option('--json', 'print JSON')
     .action(merge);
+  for (const { name, description, ...table } of features.flatMap(({ tables }) => tables)) {
+    report
+      .command(name)
+      .description(description)
+      .argument('[files...]', 'run.json files of one run; default: the last merged one', ['poolwright-report/run.json'])
+      .option('--json', 'print JSON')
+      .action((given: string[], { json }: { json?: boolean }) => {
+        const rows = table.rows(mergeRecords(recordsOf(given).records));
+        if (rows.length === 0 && !json) notify(table.why);
+        else printRows(rows, [...table.columns], json);
+      });
+  }
+}
+
+/** @throws OptionsError if no file is valid */
+function recordsOf(given: string[]) {
+  const read = readRecords(given);
+  for (const { file, why } of read.skipped) notify(`skipped ${file}: ${why}`);
+  if (read.records.length > 0) return read;
+  throw new OptionsError(
+    'file',
+    `no valid file among ${given.join(', ')}. A run writes its record to <outputDir>/poolwright/run.json.`,
+  );
 }
 
 async function merge(given: string[], { output, html, strict, json }: Options): Promise<void> {
-  const { records, files: read, skipped } = readRecords(given);
-  for (const { file, why } of skipped) notify(`skipped ${file}: ${why}`);
-  if (records.length === 0) {
-    throw new OptionsError(
-      'file',
-      `no valid file among ${given.join(', ')}. A run writes its record to <outputDir>/poolwright/run.json.`,
-    );
-  }
+  const { records, files: read, skipped } = recordsOf(given);
   const htmlReport = html === undefined ? null : addressOf(resolve(output), resolve(html, 'index.html'));
   const missing = missingAmong(records);
-  const features = Object.values<MergeFeature>(FEATURES);
   const problems = features.flatMap((feature) => feature.problems(records));
   const run = await writeRun(mergeRecords(records), { directory: output, htmlReport });
   const { figures, files, failure } = run;
@@ -63,8 +80,12 @@ async function merge(given: string[], { output, html, strict, json }: Options): 
   for (const line of reportToGitHub(run, [], process.env)) void print(line);
   for (const each of missing) notify(`missing: ${each}`);
   for (const each of problems) notify(each);
+  const lines = features.flatMap((feature) => feature.lines(records));
   if (strict && missing.length + skipped.length + problems.length > 0) process.exitCode = 1;
   if (json) printJson({ merged: records.length, skipped, missing, problems, ...files, figures });
-  else
-    process.stdout.write(`${summaryLines(run, { files, sheet: Sheet.of(process.stdout, process.env) }).join('\n')}\n`);
+  else {
+    const sheet = Sheet.of(process.stdout, process.env);
+    const all = [...summaryLines(run, { files, sheet }), ...lines.flatMap((line) => sheet.text(line, '  '))];
+    process.stdout.write(`${all.join('\n')}\n`);
+  }
 }

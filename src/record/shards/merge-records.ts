@@ -1,5 +1,6 @@
+import { largest } from '../../common/numbers/extremes.ts';
 import { services } from '../enums.ts';
-import type { RunRecord, SessionRecord } from '../run-record.ts';
+import type { RunRecord, RunWork, SessionRecord } from '../run-record.ts';
 
 /**
  * Merges the records of several runs, such as shards, into one. A merged record counts as the runs it was made from.
@@ -24,6 +25,7 @@ export function mergeRecords(records: RunRecord[]): RunRecord {
     failures: records.flatMap(({ failures }) => failures),
     balance: balanceOf(records),
     partition: null,
+    work: joinedWork(records.map(({ work }) => work)),
     merged: parts,
   };
 }
@@ -40,6 +42,22 @@ function ofShard(session: SessionRecord, { shard }: RunRecord): SessionRecord {
 
 function serviceOf(records: RunRecord[]): RunRecord['service'] {
   return services.find((name) => records.some(({ service }) => service === name)) ?? null;
+}
+
+/** Unknown if that of one run is. What shards repeat counts once, with the longest time. */
+function joinedWork(given: readonly RunRecord['work'][]): RunRecord['work'] {
+  const parts = given.flatMap((work) => work ?? []);
+  if (parts.length < given.length) return null;
+  const needs = new Map<string, RunWork['needs'][number]>();
+  for (const need of parts.flatMap((part) => part.needs).sort((a, b) => a.ms - b.ms))
+    needs.set(JSON.stringify([need.project, need.needed]), need);
+  const workers = parts.map((part) => part.workers);
+  return {
+    workers: largest(workers, 1),
+    projectWorkers: Object.fromEntries(parts.flatMap(({ projectWorkers }) => Object.entries(projectWorkers))),
+    pieces: parts.flatMap(({ pieces }) => pieces),
+    needs: [...needs.values()],
+  };
 }
 
 /**

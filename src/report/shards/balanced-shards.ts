@@ -3,12 +3,12 @@ import { notify } from '../../common/text/notify.ts';
 import type { ShardsOption } from '../../options/schema/shards-option.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import type { ReporterFeature, WholeSuite } from '../feature.ts';
+import type { ShardedSuite } from './pieces.ts';
 import type { RanSuite, RanTest } from './shard-record.ts';
-import type { ShardedSuite } from './shard-suite.ts';
 
 /**
- * Assigns tests to shards by how long they take, records which tests a shard has run, and measures all tests. Everything
- * else is loaded when it is needed: by a run with shards at its start, by others at their end.
+ * Assigns tests to shards by how long they take, records which tests a shard has run, and measures all tests. The rest
+ * is loaded when it is needed: by a run with shards at its start, by others at their end.
  */
 export class BalancedShards implements ReporterFeature {
   readonly #option: ShardsOption | false;
@@ -21,7 +21,11 @@ export class BalancedShards implements ReporterFeature {
   }
 
   async preprocess(whole: WholeSuite): Promise<void> {
-    if (!whole.config.shard) return;
+    if (!whole.config.shard) {
+      const { undividedSuite } = await import('./pieces.ts');
+      this.#whole = undividedSuite(whole);
+      return;
+    }
     const { shardSuite } = await import('./shard-suite.ts');
     this.#whole = shardSuite(whole, this.#option);
   }
@@ -38,9 +42,10 @@ export class BalancedShards implements ReporterFeature {
   }
 
   async complete(record: RunRecord): Promise<RunRecord> {
-    if (!this.#begun?.config.shard) return record;
-    const { partitionOf } = await import('./shard-record.ts');
-    return { ...record, partition: partitionOf(await this.#ranSuite(this.#begun)) };
+    if (!this.#begun) return record;
+    const { partitionOf, workOf } = await import('./shard-record.ts');
+    const suite = await this.#ranSuite(this.#begun);
+    return { ...record, work: workOf(suite), ...(suite.config.shard && { partition: partitionOf(suite) }) };
   }
 
   async close(): Promise<void> {

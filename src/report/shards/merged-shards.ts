@@ -3,8 +3,11 @@ import { dirname, join } from 'node:path';
 import { largest } from '../../common/numbers/extremes.ts';
 import { writeAtomically } from '../../common/write-atomically.ts';
 import type { RunRecord } from '../../record/run-record.ts';
+import { mergeRecords } from '../../record/shards/merge-records.ts';
 import { missingShards, type ShardPart, shardSets } from '../../record/shards/shard-sets.ts';
 import type { MergedRecords, MergeFeature } from '../feature.ts';
+import { duration } from '../summary/format.ts';
+import { endsOf, howManyShards, SHARD_COLUMNS } from './how-many.ts';
 import { ByTest, compareTexts, shownTest, type TestKey } from './test-tree.ts';
 import { parseTimings, type Timings, timingsText, withMeasured } from './timings-file.ts';
 
@@ -23,6 +26,18 @@ interface KnownPart extends Part {
 
 export const mergedShards: MergeFeature = {
   problems: (records) => shardSets(records.flatMap(partOf)).flatMap(problemsOf),
+
+  lines: (records) => shardSets(records.flatMap(partOf)).flatMap(balanceOf),
+
+  tables: [
+    {
+      name: 'shards',
+      description: 'Show how long the tests would take in how many shards, with how many browsers each',
+      columns: SHARD_COLUMNS,
+      rows: howManyShards,
+      why: 'the record does not say how long the pieces of the suite take: Playwright Test does since 1.62',
+    },
+  ],
 
   async write(merged) {
     const timings = mergedTimings(merged);
@@ -65,6 +80,22 @@ function problemsOf(set: readonly Part[]): string[] {
     ...named('ran in no shard', never, () => ''),
     ...(twice.length + never.length > 0 ? causes(known) : []),
   ];
+}
+
+/** How long the shards of one run took, and how long balanced ones would have taken. */
+function balanceOf(set: readonly Part[]): string[] {
+  const took = set.flatMap(({ record: { startedAt, endedAt } }) =>
+    endedAt === null ? [] : Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)),
+  );
+  if (took.length < 2 || took.length < set.length) return [];
+  const each = set.map(({ current, total }, n) => `${current}/${total} ${duration(took[n] ?? 0)}`).join(', ');
+  const mean = took.reduce((sum, ms) => sum + ms, 0) / took.length;
+  const { work } = mergeRecords(set.map(({ record }) => record));
+  const total = set[0]?.total ?? 1;
+  const balanced = work && total <= work.pieces.length ? largest(endsOf(work, total, work.workers), 0) : null;
+  const tests =
+    balanced === null ? '' : `. Balanced by these timings, the tests of the longest one take ${duration(balanced)}`;
+  return [`shards: ${each}; in equal parts ${duration(mean)} each${tests}`];
 }
 
 function named(

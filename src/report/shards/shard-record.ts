@@ -1,7 +1,8 @@
 import type { FullConfig, TestCase } from '@playwright/test/reporter';
-import { recordedMs } from '../../record/bounds.ts';
+import { recordedMs, recordedText } from '../../record/bounds.ts';
 import type { RunRecord } from '../../record/run-record.ts';
-import type { ShardedSuite } from './shard-suite.ts';
+import { needsOf, type ShardedSuite } from './pieces.ts';
+import { workersOf } from './suite-tests.ts';
 import { ByTest } from './test-tree.ts';
 
 /** A test that has run. */
@@ -40,5 +41,24 @@ export function partitionOf({ config, ran, whole, begun }: RanSuite): RunRecord[
     playwright: config.version,
     complete,
     tests: byTest.tree,
+  };
+}
+
+/** How long the pieces of a run took. */
+export function workOf({ config, ran, whole }: RanSuite): RunRecord['work'] {
+  if (!whole) return null;
+  const workers = workersOf(config);
+  const ms = ({ test }: { test: TestCase }) => Math.round(ran.get(test)?.ms ?? 0);
+  const begun = whole.pieces.filter(({ tests }) => tests.some(({ test }) => ran.has(test)));
+  if (begun.length === 0) return null;
+  return {
+    ...workers,
+    pieces: begun.map(({ project, tests }) => ({
+      project,
+      ms: recordedMs(tests.reduce((sum, each) => sum + ms(each), 0)),
+    })),
+    needs: [...needsOf(config, whole.tests.repeated, workers.workers, ms)].flatMap(([project, needed]) =>
+      needed.map(({ name, ms: took }) => ({ project, needed: recordedText(name), ms: recordedMs(took) })),
+    ),
   };
 }

@@ -1,31 +1,13 @@
 import type { FullConfig, Suite, TestCase } from '@playwright/test/reporter';
 import { notify } from '../../common/text/notify.ts';
-import { projectIds } from '../../options/project-ids.ts';
 import type { ShardsOption } from '../../options/schema/shards-option.ts';
 import type { WholeSuite } from '../feature.ts';
 import { duration } from '../summary/format.ts';
 import { DEFAULT_FILE, type FoundTimings, findTimings } from './find-timings.ts';
-import { expectedMs, type PartitionOptions, partition, type Repeated } from './partition.ts';
-import { piecesOf, type SuitePiece } from './pieces.ts';
-import { neededBy, type SuiteTest, type SuiteTests, testsOf } from './suite-tests.ts';
-import { inserted } from './test-tree.ts';
-import { Expectation, hashOf, type Timings } from './timings-file.ts';
-
-/** The tests of a whole suite, and which of them this shard has. */
-export interface ShardedSuite {
-  tests: SuiteTests;
-  /** The timings that were found; null: none. */
-  timings: Timings | null;
-  /** Null: Playwright's own sharding. */
-  assigned: Assigned | null;
-}
-
-interface Assigned {
-  tests: ReadonlySet<TestCase>;
-  /** Of which shard each test is assigned to. */
-  hash: string;
-  timingsHash: string;
-}
+import { expectedMs, type PartitionOptions, type Piece, partition } from './partition.ts';
+import { needsOf, type ShardedSuite, type SuitePiece, undividedSuite } from './pieces.ts';
+import type { SuiteTests } from './suite-tests.ts';
+import { Expectation, hashOf } from './timings-file.ts';
 
 /**
  * Excludes the tests of other shards. Without timings, leaves that to Playwright, and says why.
@@ -33,51 +15,37 @@ interface Assigned {
  */
 export function shardSuite(whole: WholeSuite, option: ShardsOption | false): ShardedSuite {
   const { config, suite, testRun } = whole;
-  const tests = testsOf(config, suite);
+  const undivided = undividedSuite(whole);
+  const { tests } = undivided;
   const total = config.shard?.total ?? 1;
-  if (option === false || total === 1) return { tests, timings: null, assigned: null };
+  if (option === false || total === 1) return undivided;
   const found = findTimings(config, option, process.env);
   if (!found.timings) {
     notify(
       `Playwright's own shards: ${found.why}. For shards that end together, keep timings.json of \`npx poolwright report merge\`, or of a run's <outputDir>/poolwright, as ${DEFAULT_FILE} beside the config`,
     );
-    return { tests, timings: null, assigned: null };
+    return undivided;
   }
   const expectation = new Expectation(found.timings);
-  const pieces = piecesOf(tests.sharded, {
-    mode: testRun.mode ? (each) => testRun.mode?.(each) ?? 'default' : null,
-    expected: (key) => expectation.of(key),
-  });
-  const options = { ...found.timings, shards: total, needs: needsOf(config, tests.repeated, expectation, found.timings.workers) };
+  const pieces = undivided.pieces.map((piece) => ({ ...piece, ms: expectedOf(piece, expectation) }));
+  const options = {
+    ...found.timings,
+    shards: total,
+    needs: needsOf(config, tests.repeated, found.timings.workers, ({ key }) => expectation.of(key)),
+  };
   const shards = partition(pieces, options);
   const own = pieces.filter((_, n) => shards[n] === (config.shard?.current ?? 1) - 1);
   const assigned = new Set(own.flatMap((piece) => piece.tests.map(({ test }) => test)));
-  if (!takesOver(testRun)) return { tests, timings: found.timings, assigned: null };
+  if (!takesOver(testRun)) return { ...undivided, timings: found.timings };
   excludeOthers(suite, new Set([...assigned, ...tests.repeated.map(({ test }) => test)]), testRun);
   notify(shardLine(config, { own, assigned, tests, options, found, expectation }));
   const hash = hashOf(JSON.stringify(pieces.map((piece, n) => [shards[n], piece.tests.map(({ id }) => id)])));
-  return { tests, timings: found.timings, assigned: { tests: assigned, hash, timingsHash: found.hash } };
+  return { tests, pieces: own, timings: found.timings, assigned: { tests: assigned, hash, timingsHash: found.hash } };
 }
 
-/** By ID of a project, what each shard with a test of it runs in addition. */
-function needsOf(
-  config: FullConfig,
-  repeated: readonly SuiteTest[],
-  expectation: Expectation,
-  workers: number,
-): PartitionOptions['needs'] {
-  const ids = projectIds(config.projects.map(({ name }) => name));
-  const byProject = new Map<string, Map<string, number>>();
-  for (const { key } of repeated) {
-    const files = inserted(byProject, key.project, () => new Map<string, number>());
-    files.set(key.file, (files.get(key.file) ?? 0) + expectation.of(key));
-  }
-  const timed = (name: string): Repeated => {
-    const files = [...(byProject.get(name)?.values() ?? [])];
-    const sum = files.reduce((total, each) => total + each, 0);
-    return { name, ms: Math.max(Math.ceil(sum / workers), ...files) };
-  };
-  return new Map(config.projects.map((project, n) => [ids[n] ?? '', [...neededBy(project, config)].map(timed)]));
+/** Even a test that is skipped takes a little. */
+function expectedOf({ tests }: SuitePiece, expectation: Expectation): number {
+  return tests.reduce((sum, { test, key }) => sum + (test.expectedStatus === 'skipped' ? 1 : expectation.of(key)), 0);
 }
 
 /** Whether Playwright leaves the shards to us: it does so for one reporter only. */
@@ -103,7 +71,7 @@ function excludeOthers(suite: Suite, kept: ReadonlySet<TestCase>, testRun: Whole
 }
 
 interface Shares {
-  own: readonly SuitePiece[];
+  own: readonly Piece[];
   assigned: ReadonlySet<TestCase>;
   tests: SuiteTests;
   options: PartitionOptions;

@@ -3,6 +3,7 @@ import type { FullConfig, FullProject, Suite, TestCase } from '@playwright/test/
 import { projectIds } from '../../options/project-ids.ts';
 import { recordedText } from '../../record/bounds.ts';
 import type { TestKey } from './test-tree.ts';
+import type { Workers } from './timings-file.ts';
 
 /** A test of a suite. */
 export interface SuiteTest {
@@ -49,6 +50,18 @@ export function testsOf(config: FullConfig, root: Suite): SuiteTests {
 /** The directory that file names are relative to. */
 export function configDirectory({ configFile, rootDir }: FullConfig): string {
   return configFile ? dirname(configFile) : rootDir;
+}
+
+/** Of the run, and of projects that have a limit. */
+export function workersOf({ workers, projects }: FullConfig): Workers {
+  const ids = projectIds(projects.map(({ name }) => name));
+  // Since Playwright 1.52.
+  const limits = projects.map((project): unknown => ('workers' in project ? project.workers : undefined));
+  const limited = ids.flatMap((id, n): [string, number][] => {
+    const limit = limits[n];
+    return typeof limit === 'number' && limit >= 1 && limit < workers ? [[id, limit]] : [];
+  });
+  return { workers, projectWorkers: Object.fromEntries(limited) };
 }
 
 /** The projects that a project needs, directly or not: Playwright runs them in every shard that has it. */

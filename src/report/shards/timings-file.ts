@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { errorMessage } from '../../common/error-message.ts';
 import { describeIssues } from '../../common/validation.ts';
-import { MAX_MS } from '../../record/bounds.ts';
+import { MAX_MS, MAX_WORKERS } from '../../record/bounds.ts';
 import { text } from '../../record/fields.ts';
 import { ByTest, inserted, type TestKey } from './test-tree.ts';
 
@@ -15,7 +15,6 @@ import { ByTest, inserted, type TestKey } from './test-tree.ts';
 const KEPT = 5;
 /** A later version may keep more. */
 const MAX_KEPT = 100;
-const MAX_WORKERS = 1_000;
 
 const workerCount = z.number().int().min(1).max(MAX_WORKERS);
 

@@ -10,7 +10,7 @@ import type { ShardsOption } from '../../options/schema/shards-option.ts';
 import { recordDirectory } from '../record-directory.ts';
 import { cacheFile, findTimings } from './find-timings.ts';
 import type { RanSuite } from './shard-record.ts';
-import { configDirectory } from './suite-tests.ts';
+import { configDirectory, workersOf } from './suite-tests.ts';
 import { ByTest, inserted, type TestKey } from './test-tree.ts';
 import { type Timings, timingsText, withMeasured } from './timings-file.ts';
 
@@ -57,15 +57,4 @@ function existingFiles(config: FullConfig): (key: TestKey) => boolean {
   const projects = new Set(projectIds(config.projects.map(({ name }) => name)));
   const files = new Map<string, boolean>();
   return ({ project, file }) => projects.has(project) && inserted(files, file, () => existsSync(join(directory, file)));
-}
-
-function workersOf({ workers, projects }: FullConfig): Omit<Timings, 'tests'> {
-  const ids = projectIds(projects.map(({ name }) => name));
-  // Since Playwright 1.52.
-  const limits = projects.map((project): unknown => ('workers' in project ? project.workers : undefined));
-  const limited = ids.flatMap((id, n): [string, number][] => {
-    const limit = limits[n];
-    return typeof limit === 'number' && limit >= 1 && limit < workers ? [[id, limit]] : [];
-  });
-  return { workers, projectWorkers: Object.fromEntries(limited) };
 }

@@ -36,6 +36,7 @@ export function recordRefusedRun({ recordDirectory, runner, shard }: RefusedRun,
     failures: [failure],
     balance: null,
     partition: null,
+    work: null,
     merged: [],
   };
   try {

@@ -43,14 +43,19 @@ const TESTS = 29;
 
 interface Sharded {
   total: number;
+  /** Default: all. */
+  only?: number;
   args?: string[];
   env?: Record<string, string>;
   code?: number;
 }
 
-/** Runs all shards at the same time, each in another directory, and returns their records. */
-async function runShards(consumer: Consumer, { total, args = [], env = {}, code = 0 }: Sharded): Promise<RunRecord[]> {
-  const shards = Array.from({ length: total }, (_, n) => n + 1);
+/** Runs shards at the same time, each in another directory, and returns their records. */
+async function runShards(
+  consumer: Consumer,
+  { total, only, args = [], env = {}, code = 0 }: Sharded,
+): Promise<RunRecord[]> {
+  const shards = only === undefined ? Array.from({ length: total }, (_, n) => n + 1) : [only];
   const runs = shards.map(async (shard) => {
     const own = { OUTPUT_DIR: `of-${total}/${shard}`, CI: '1' };
     const run = await runPlaywright(consumer, [`--shard=${shard}/${total}`, ...args], { ...env, ...own });
@@ -85,6 +90,7 @@ test('balanced shards › run each test once, for 2, 3 and 7 shards', { tag: '@v
   const consumer = await newConsumer();
   await consumer.write(FILES);
   const { env } = service;
+  let isBalanced = false;
 
   await test.step('without timings, and without --shard: timings are written', async () => {
     const run = await runPlaywright(consumer, [], { ...env, OUTPUT_DIR: 'whole' });
@@ -100,6 +106,9 @@ test('balanced shards › run each test once, for 2, 3 and 7 shards', { tag: '@v
     expect(new Set(ran.flat()).size).toBe(TESTS);
     expect(ran.flat()).toHaveLength(TESTS);
     expect(new Set(records.map(({ partition }) => partition?.hash)).size).toBe(1);
+    const [, minor] = records[0]?.partition?.playwright.split('.') ?? [];
+    isBalanced = Number(minor) >= 62;
+    expect(records[0]?.partition?.hash !== null).toBe(isBalanced);
     expect(await merge(consumer, total)).toEqual({ code: 0, problems: [] });
     for (const tests of ran) {
       const steps = tests.filter((each) => each.includes('[parallel] › tests/b.spec.ts › steps'));
@@ -110,18 +119,14 @@ test('balanced shards › run each test once, for 2, 3 and 7 shards', { tag: '@v
   expect(merged.projects.main['tests/a.spec.ts'].one).toHaveLength(2);
   expect(merged.projects.setup['tests/global.setup.ts']['sets up'].length).toBeGreaterThanOrEqual(2);
 
+  if (!isBalanced) return;
   await test.step('a shard with other timings: the tests that ran twice or never are named', async () => {
-    const [first] = await runShards(consumer, { total: 2, env });
     const { one: _one, ...others } = merged.projects.main['tests/a.spec.ts'];
     const main = { ...merged.projects.main, 'tests/a.spec.ts': { ...others, one: [90_000], two: [90_000] } };
     await consumer.write({
       'poolwright-timings.json': JSON.stringify({ ...merged, projects: { ...merged.projects, main } }),
     });
-    const file = 'of-2/1/poolwright/run.json';
-    const kept = await consumer.read(file);
-    await runShards(consumer, { total: 2, env });
-    await consumer.write({ [file]: kept });
-    expect(first?.partition?.hash).toBeTruthy();
+    await runShards(consumer, { total: 2, only: 2, env });
     const { code, problems } = await merge(consumer, 2);
     expect(code).toBe(1);
     expect(problems.join('\n')).toMatch(/ran in (more than one|no) shard/);

@@ -80,6 +80,7 @@ export function aRecord(given: Partial<RunRecord>): RunRecord {
     failures: [],
     balance: null,
     partition: null,
+    work: null,
     merged: [],
     ...given,
   };

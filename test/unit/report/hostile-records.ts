@@ -154,6 +154,14 @@ export const hostileRecord: Arbitrary<RunRecord> = fc.record({
       }),
     }),
   ),
+  work: orNull(
+    fc.record({
+      workers: fc.integer({ min: 1, max: 1_000 }),
+      projectWorkers: fc.dictionary(text, fc.integer({ min: 1, max: 1_000 }), { maxKeys: 2 }),
+      pieces: fc.array(fc.record({ project: text, ms }), { maxLength: 5 }),
+      needs: fc.array(fc.record({ project: text, needed: text, ms }), { maxLength: 3 }),
+    }),
+  ),
   merged: fc.oneof(
     { weight: 4, arbitrary: fc.constant<RunRecord['merged']>([]) },
     {

@@ -100,9 +100,7 @@ test('merge › names tests that ran in two shards or in none, and why', async (
   }
 });
 
-test('merge › says nothing about tests of runners that have no such list, and names at most 20', async ({
-  directory,
-}) => {
+test('merge › accepts shards of runners that have no such list, and names at most 20 tests', async ({ directory }) => {
   const silent = [1, 2].map((current) => ({ record: { ...shardOf(current, {}), partition: null } }));
   expect(await merge(directory, silent)).toMatchObject({ code: 0, problems: [] });
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`t${n}`, null]));
