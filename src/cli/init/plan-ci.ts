@@ -12,7 +12,7 @@ const PROVIDERS = {
   gitlab: { file: '.gitlab-ci.yml', todo: 'Add this to it:' },
   circleci: {
     file: '.circleci/config.yml',
-    todo: 'Add this below `jobs:`, and its names to a workflow, a report after its tests:',
+    todo: 'Add this below `jobs:`, and its names to a workflow, each one after the one before:',
   },
   buildkite: { file: '.buildkite/pipeline.yml', todo: 'Add this below `steps:`' },
 };
@@ -98,6 +98,8 @@ function valuesOf({ directory, agent, test, playwright }: PipelineFacts) {
     POOLWRIGHT: program('poolwright'),
     PLAYWRIGHT: playwright ? program('playwright') : '',
     CONFIG: playwright?.config ?? '',
+    /** A path beside the config, as seen from the package's directory, begins with it. */
+    BESIDE: playwright?.beside ?? '',
     /** Playwright writes videos on the machine that runs the tests. Hosted browsers need nothing else there. */
     VIDEO: playwright?.hasVideo ? 'yes' : '',
     /** What stays local also in hosted runs. */

@@ -18,6 +18,8 @@ const LOCAL = {
 export interface PlaywrightSuite {
   /** The config that puts it on hosted browsers, as seen from the package's directory. */
   config: string;
+  /** The directory of that config, as seen from the package's, with `/`; empty: the same. */
+  beside: string;
   /** Runs it on hosted browsers, as it is typed in the package's directory. */
   command: string;
   /** Whether its config records videos: Playwright writes them with an ffmpeg on the machine that runs the tests. */
@@ -50,6 +52,7 @@ export function planPlaywright(plan: Plan, project: Project, config: string, bro
   const isDefault = name === `playwright.config${extname(name)}`;
   return {
     config: quoted(name),
+    beside: name.slice(0, -basename(name).length),
     command: `playwright test${isDefault ? '' : ` -c ${quoted(name)}`}`,
     hasVideo: hasLine(text, /\bvideo['"]?\s*:(?!\s*['"]off['"])/),
     localBrowsers: Object.entries(LOCAL).flatMap(([name, pattern]) => (hasLine(text, pattern) ? name : [])),

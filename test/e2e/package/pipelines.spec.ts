@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { runRecord } from 'poolwright/reporter';
+import { runRecord, timingsFile } from 'poolwright/reporter';
 import type { CiProvider } from '../../../src/cli/init/plan-ci.ts';
 import { PIPELINES, type Step } from '../../support/ci/pipelines.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
@@ -21,7 +21,7 @@ test.use({ browsers: 'stub' });
 
 const TOTAL = 2;
 
-/** In `npm test`: those whose artifacts share a directory. */
+/** In `npm test`. */
 const BRIEF = new Set(['github', 'gitlab']);
 
 /** Programs that do nothing, one that copies the files that all shards have kept, and `npx` without npm's start. */
@@ -85,7 +85,7 @@ async function runSteps(steps: Step[], { directory }: Consumer, env: Record<stri
   return { hasFailed, printed };
 }
 
-for (const [provider, { kept, shardVariables }] of Object.entries(PIPELINES) as [
+for (const [provider, { kept, saved, shardVariables }] of Object.entries(PIPELINES) as [
   CiProvider,
   (typeof PIPELINES)[CiProvider],
 ][]) {
@@ -94,9 +94,7 @@ for (const [provider, { kept, shardVariables }] of Object.entries(PIPELINES) as 
     service,
   }) => {
     const { consumer: reporting, report } = await checkedOut(await newConsumer(), provider, SUITE);
-    // If artifacts share a directory, two shards show that they do not overwrite each other's files.
-    const shards = provider.startsWith('git') ? [0, 1] : [1];
-    for (const index of shards) {
+    for (let index = 0; index < TOTAL; index++) {
       const { consumer, shard } = await checkedOut(await newConsumer(), provider, SUITE);
       const env = { POOLWRIGHT_SERVICE: 'hosted', ...service.env, ...shardVariables(index, TOTAL) };
       const { hasFailed, printed } = await runSteps(shard, consumer, env);
@@ -114,13 +112,18 @@ for (const [provider, { kept, shardVariables }] of Object.entries(PIPELINES) as 
     if (provider !== 'buildkite') await cp(all, reporting.directory, { recursive: true });
     const { hasFailed, printed } = await runSteps(report, reporting, { SHARDS: all });
     expect(hasFailed, printed).toBe(false);
-    expect(printed).toMatch(shards.length === 2 ? /2 tests on 2 hosted browsers/ : /1 test on 1 hosted browser/);
+    expect(printed).toContain('2 tests on 2 hosted browsers');
     const made = join(reporting.directory, 'playwright-report');
     expect(await readdir(made)).toEqual(expect.arrayContaining(['index.html', 'poolwright']));
     expect(await readdir(join(made, 'poolwright'))).toEqual(expect.arrayContaining(['run.json', 'timeline.html']));
     const { sessions } = runRecord.parse(JSON.parse(await reporting.read('playwright-report/poolwright/run.json')));
     const titles = sessions.flatMap(({ tests }) => tests.map(({ title }) => title));
-    expect(titles.sort()).toEqual(shards.map((index) => `test ${index + 1}`));
+    expect(titles.sort()).toEqual(['test 1', 'test 2']);
+    const timings = saved ?? 'playwright-report/poolwright/timings.json';
+    const { projects } = timingsFile.parse(JSON.parse(await reporting.read(timings)));
+    expect(Object.values(projects).map((files) => Object.keys(files).sort())).toEqual([
+      ['tests/1.spec.js', 'tests/2.spec.js'],
+    ]);
   });
 }
 

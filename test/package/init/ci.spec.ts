@@ -21,6 +21,88 @@ const KEPT: Record<CiProvider, RegExp> = {
   buildkite: /artifact_paths: test-results\/poolwright\/\*\*\/\*$/m,
 };
 
+/** A suite in a directory of a package in a repository. */
+const DEEP = { 'apps/web/package.json': NPM['package.json'], 'apps/web/e2e/playwright.config.ts': CONFIG };
+const TIMINGS = 'apps/web/e2e/poolwright-timings.json';
+const NEWEST = { id: 'newest', uses: 'actions/cache/restore@v4', with: expect.objectContaining({ path: TIMINGS }) };
+const ARTIFACT = { name: 'timings', path: TIMINGS, 'if-no-files-found': 'ignore' };
+const CACHE = { key: 'poolwright-timings', paths: [TIMINGS] };
+
+/** How timings reach all shards of a run, and those of later runs. Buildkite's users commit the file. */
+const PASSED: Record<CiProvider, Record<string, unknown>> = {
+  github: {
+    jobs: {
+      timings: {
+        outputs: { found: `\${{ steps.newest.outputs.cache-matched-key }}` },
+        steps: [NEWEST, { uses: 'actions/upload-artifact@v4', with: ARTIFACT }],
+      },
+      test: {
+        needs: 'timings',
+        steps: expect.arrayContaining([
+          {
+            // Without timings there is no artifact. One that has expired fails the shard.
+            if: 'needs.timings.outputs.found',
+            uses: 'actions/download-artifact@v4',
+            with: { name: 'timings', path: './apps/web/e2e/' },
+          },
+        ]),
+      },
+      report: {
+        steps: expect.arrayContaining([
+          expect.objectContaining({ uses: 'actions/upload-artifact@v4', if: `\${{ !cancelled() }}` }),
+          {
+            uses: 'actions/cache/save@v4',
+            with: { path: TIMINGS, key: `poolwright-timings-\${{ github.run_id }}-\${{ github.run_attempt }}` },
+          },
+        ]),
+      },
+    },
+  },
+  gitlab: {
+    // All jobs of later stages get its artifacts.
+    'hosted-browsers-timings': {
+      stage: '.pre',
+      cache: { ...CACHE, policy: 'pull' },
+      artifacts: { paths: [TIMINGS] },
+    },
+    'hosted-browsers': expect.not.objectContaining({ needs: expect.anything() }),
+    'hosted-browsers-report': { cache: { ...CACHE, policy: 'push' }, artifacts: { when: 'always' } },
+  },
+  circleci: {
+    jobs: {
+      'hosted-browsers-timings': {
+        steps: [
+          { restore_cache: { keys: ['poolwright-timings-{{ .Branch }}-', 'poolwright-timings-'] } },
+          // In the first run there is only the directory.
+          { run: 'mkdir -p poolwright-timings' },
+          { persist_to_workspace: { root: '.', paths: ['poolwright-timings'] } },
+        ],
+      },
+      'hosted-browsers': {
+        steps: expect.arrayContaining([
+          { attach_workspace: { at: '.' } },
+          {
+            run: expect.objectContaining({
+              command: expect.stringMatching(/cp -r poolwright-timings\/\. "\.\/e2e\/"$/),
+            }),
+          },
+        ]),
+      },
+      'hosted-browsers-report': {
+        steps: expect.arrayContaining([
+          { save_cache: { key: 'poolwright-timings-{{ .Branch }}-{{ epoch }}', paths: ['poolwright-timings'] } },
+        ]),
+      },
+    },
+    workflows: {
+      tests: {
+        jobs: expect.arrayContaining([{ 'hosted-browsers': { requires: ['hosted-browsers-timings'] } }]),
+      },
+    },
+  },
+  buildkite: {},
+};
+
 for (const [provider, { file, example, commands }] of Object.entries(PIPELINES) as [
   CiProvider,
   (typeof PIPELINES)[CiProvider],
@@ -67,9 +149,22 @@ for (const [provider, { file, example, commands }] of Object.entries(PIPELINES) 
       expect(all).toMatch(/(working.directory: (~\/project\/)?|cd )apps\/web$/m);
       const relativeToJob = provider === 'circleci';
       for (const [, path] of all.matchAll(
-        /(?:paths?: \[?|artifact_paths: |- )((?:apps\/web\/)?(?:shards|playwright-report|blob-report)\S*)/g,
+        /(?:paths?: \[?|artifact_paths: |- )((?:apps\/web\/)?(?:shards|playwright-report|blob-report|poolwright-timings)\S*)/g,
       ))
         if (!relativeToJob) expect(path).toMatch(/^apps\/web\//);
+    });
+
+    test('passes one file of timings to all shards, and saves those of a complete run', async ({ project }) => {
+      const { plan } = await project(DEEP);
+      const { [file]: text = '' } = (await plan({ ci: provider }, 'apps/web')).texts;
+      expect(yaml(text)).toMatchObject(PASSED[provider]);
+      // No shard reads the cache, which may have changed since the others began.
+      expect(text.match(/cache\/restore|restore_cache|policy: pull/g) ?? []).toHaveLength(
+        provider === 'buildkite' ? 0 : 1,
+      );
+      if (provider === 'buildkite') expect(text).toContain(`# ${TIMINGS}: then shards end together`);
+      const report = commands(text).report.map(({ script }) => script);
+      expect(report.join('\n')).toMatch(/poolwright report merge .* --strict\b/);
     });
 
     test('keeps record and evidence of a Puppeteer suite after a failure, too, without shards', async ({
@@ -80,6 +175,7 @@ for (const [provider, { file, example, commands }] of Object.entries(PIPELINES) 
       const { all, shard, report } = await lint(text, testInfo.outputPath('gitlab'));
       expect(shard).toContain('npx jest');
       expect(shard).not.toContain('shard');
+      expect(all).not.toContain('timings');
       expect(report).toEqual([]);
       expect(all).toMatch(KEPT[provider]);
     });

@@ -60,9 +60,11 @@ const step = v.union([
   v.strictObject({ run }),
   v.strictObject({ persist_to_workspace: v.strictObject({ root: v.string(), paths: v.array(v.string()) }) }),
   v.strictObject({ attach_workspace: v.strictObject({ at: v.string() }) }),
+  v.strictObject({ restore_cache: v.strictObject({ keys: v.array(v.string()) }) }),
+  v.strictObject({ save_cache: v.strictObject({ key: v.string(), paths: v.array(v.string()) }) }),
   v.strictObject({ store_artifacts: v.strictObject({ path: v.string() }) }),
 ]);
-const requirement = v.record(v.string(), v.array(v.picklist(['success', 'failed', 'canceled'])));
+const requirement = v.union([v.string(), v.record(v.string(), v.array(v.picklist(['success', 'failed', 'canceled'])))]);
 const call = v.union([v.string(), v.record(v.string(), v.strictObject({ requires: v.array(requirement) }))]);
 const circleciConfig = v.strictObject({
   version: v.literal(2.1),
@@ -82,11 +84,12 @@ const circleciConfig = v.strictObject({
 /** Jobs that a workflow names but the file does not define. */
 function unknownJobs(text: string): string[] {
   const { output } = v.safeParse(circleciConfig, yaml(text)) as { output: v.InferOutput<typeof circleciConfig> };
+  const names = (each: string | object) => (typeof each === 'string' ? [each] : Object.keys(each));
   const named = Object.values(output.workflows).flatMap(({ jobs }) =>
     jobs.flatMap((each) =>
       typeof each === 'string'
         ? [each]
-        : Object.entries(each).flatMap(([name, { requires }]) => [name, ...requires.flatMap(Object.keys)]),
+        : Object.entries(each).flatMap(([name, { requires }]) => [name, ...requires.flatMap(names)]),
     ),
   );
   return named.filter((name) => !(name in output.jobs)).map((name) => `workflows: there is no job ${name}`);

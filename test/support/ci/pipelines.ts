@@ -33,6 +33,8 @@ export interface Pipeline {
   shardVariables(index: number, total: number): Record<string, string>;
   /** Returns the path of each shard file in the report job, by its path in the shard's directory. */
   kept(index: number): Record<string, string>;
+  /** The file that the report job saves for the shards of later runs; null: the user commits it. */
+  saved: string | null;
 }
 
 /** As strict as the YAML of these CIs: no duplicates, no warnings. */
@@ -124,6 +126,7 @@ export const PIPELINES: Record<CiProvider, Pipeline> = {
       'blob-report': `shards/shard-${index + 1}/blob-report`,
       'test-results/poolwright': `shards/shard-${index + 1}/test-results/poolwright`,
     }),
+    saved: 'poolwright-timings.json',
   },
   gitlab: {
     file: '.gitlab-ci.yml',
@@ -136,6 +139,7 @@ export const PIPELINES: Record<CiProvider, Pipeline> = {
       CI_NODE_TOTAL: String(total),
     }),
     kept: () => ({ shards: 'shards' }),
+    saved: 'poolwright-timings.json',
   },
   circleci: {
     file: '.circleci/config.yml',
@@ -147,6 +151,7 @@ export const PIPELINES: Record<CiProvider, Pipeline> = {
       CIRCLE_NODE_TOTAL: String(total),
     }),
     kept: () => ({ shards: 'shards' }),
+    saved: 'poolwright-timings/poolwright-timings.json',
   },
   buildkite: {
     file: '.buildkite/pipeline.yml',
@@ -158,6 +163,7 @@ export const PIPELINES: Record<CiProvider, Pipeline> = {
       BUILDKITE_PARALLEL_JOB_COUNT: String(total),
     }),
     kept: () => ({ shards: 'shards' }),
+    saved: null,
   },
 };
 
