@@ -88,6 +88,7 @@ test('closes the connection when the browser crashes, and rejects every wait wit
 });
 
 test('passes a response of 140 MB, which exceeds the default limit of a WebSocket', async ({ connectThrough }) => {
+  test.setTimeout(600_000); // more than three minutes beside a load of 40
   const { browser } = await connectThrough();
   const page = await (await browser.newContext()).newPage();
   const session = await page.context().newCDPSession(page);
