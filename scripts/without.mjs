@@ -128,7 +128,9 @@ function withoutLines(features) {
       lines = lines.filter((line) => !isOwn(line));
       for (const line of own) entries.add(/^\s*'?([\w-]+)'?: '/.exec(line)?.[1]);
     }
-    files.set(list, lines.join('\n'));
+    // A module even without any feature.
+    const isModule = lines.some((line) => /^(import|export) /.test(line));
+    files.set(list, [...lines, ...(isModule || !list.endsWith('.ts') ? [] : ['export {};', ''])].join('\n'));
   }
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
   for (const [path, target] of Object.entries(manifest.exports)) {
