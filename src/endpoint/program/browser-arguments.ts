@@ -16,7 +16,7 @@ export interface BrowserArguments {
 
 /** The result would be wrong without them, and a browser elsewhere cannot have them. */
 const REFUSED: Readonly<Record<string, string>> = {
-  'load-extension': 'upload it (`npx poolwright extensions`) and name it in `session: { extensions }`',
+  'load-extension': 'upload it (`npx poolwright extensions`) and name it in `session: { extensionIds }`',
   'proxy-server': 'set `session: { proxyUrl }`, or `proxy` of a context',
   'proxy-pac-url': 'set `session: { proxyUrl }`, or `proxy` of a context',
 };

@@ -21,8 +21,8 @@ export function howManyShards({ work }: Pick<RunRecord, 'work'>): ShardRow[] {
     const row: ShardRow = { shards };
     for (const browsers of BROWSERS) {
       const ends = endsOf(work, shards, browsers);
-      const browserMinutes = ends.reduce((sum, ms) => sum + ms, 0) * (browsers / 60_000);
-      row[columnOf(browsers)] = `${duration(largest(ends, 0))} (${browserMinutes.toFixed(1)})`;
+      const browserMs = ends.reduce((sum, end) => sum + end.ms * end.browsers, 0);
+      row[columnOf(browsers)] = `${duration(longestOf(ends))} (${(browserMs / 60_000).toFixed(1)})`;
     }
     return row;
   });
@@ -35,17 +35,29 @@ function columnOf(browsers: number): string {
   return browsers === 1 ? '1 browser each' : `${browsers} browsers each`;
 }
 
-/** When each of so many balanced shards would end, in ms. */
-export function endsOf(work: RunWork, shards: number, workers: number): number[] {
+/** When a shard would end, in ms, and how many browsers it can use. */
+export interface ShardEnd {
+  ms: number;
+  browsers: number;
+}
+
+/** When the last shard would end, in ms. */
+export function longestOf(ends: readonly ShardEnd[]): number {
+  return largest(
+    ends.map(({ ms }) => ms),
+    0,
+  );
+}
+
+/** When each of so many balanced shards would end. */
+export function endsOf(work: RunWork, shards: number, workers: number): ShardEnd[] {
   const { pieces, projectWorkers } = work;
   const options: PartitionOptions = { shards, workers, projectWorkers, needs: needsOf(work) };
   const assigned = partition(pieces, options);
-  return Array.from({ length: shards }, (_, n) =>
-    expectedMs(
-      pieces.filter((_piece, at) => assigned[at] === n),
-      options,
-    ),
-  );
+  return Array.from({ length: shards }, (_, n) => {
+    const own = pieces.filter((_piece, at) => assigned[at] === n);
+    return { ms: expectedMs(own, options), browsers: Math.min(workers, own.length) };
+  });
 }
 
 /** By project. */

@@ -7,7 +7,7 @@ import { mergeRecords } from '../../record/shards/merge-records.ts';
 import { missingShards, type ShardPart, shardSets } from '../../record/shards/shard-sets.ts';
 import type { MergedRecords, MergeFeature } from '../feature.ts';
 import { duration } from '../summary/format.ts';
-import { endsOf, howManyShards, SHARD_COLUMNS } from './how-many.ts';
+import { endsOf, howManyShards, longestOf, SHARD_COLUMNS } from './how-many.ts';
 import { ByTest, compareTexts, shownTest, type TestKey } from './test-tree.ts';
 import { parseTimings, type Timings, timingsText, withMeasured } from './timings-file.ts';
 
@@ -92,7 +92,7 @@ function balanceOf(set: readonly Part[]): string[] {
   const mean = took.reduce((sum, ms) => sum + ms, 0) / took.length;
   const { work } = mergeRecords(set.map(({ record }) => record));
   const total = set[0]?.total ?? 1;
-  const balanced = work && total <= work.pieces.length ? largest(endsOf(work, total, work.workers), 0) : null;
+  const balanced = work && total <= work.pieces.length ? longestOf(endsOf(work, total, work.workers)) : null;
   const tests =
     balanced === null ? '' : `. Balanced by these timings, the tests of the longest one take ${duration(balanced)}`;
   return [`shards: ${each}; in equal parts ${duration(mean)} each${tests}`];

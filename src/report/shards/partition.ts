@@ -21,8 +21,9 @@ export interface PartitionOptions extends Workers {
 }
 
 /**
- * Assigns each piece to a shard, from 0 on: the longest ones first, each to the shard that then ends it earliest. The
- * result depends only on the arguments and their order, and all numbers are integers: every machine computes the same.
+ * Assigns each piece to a shard, from 0 on: the longest ones first, each to the shard that then ends it earliest, of
+ * several to the one with the least to do. The result depends only on the arguments and their order, and all numbers
+ * are integers: every machine computes the same.
  */
 export function partition(pieces: readonly Piece[], options: PartitionOptions): number[] {
   const shards = Array.from({ length: options.shards }, () => new Shard(options, pieces.length));
@@ -33,9 +34,10 @@ export function partition(pieces: readonly Piece[], options: PartitionOptions): 
     if (!piece) continue;
     let best = 0;
     let earliest = Number.POSITIVE_INFINITY;
+    let least = 0;
     for (const [n, shard] of shards.entries()) {
       const end = shard.endWith(piece);
-      if (end < earliest) [best, earliest] = [n, end];
+      if (end < earliest || (end === earliest && shard.work < least)) [best, earliest, least] = [n, end, shard.work];
     }
     shards[best]?.add(piece);
     result[at] = best;
@@ -61,6 +63,8 @@ class Shard {
   #repeatedMs = 0;
   /** The worker with the least to do. */
   #first = 0;
+  /** ms of all pieces. */
+  work = 0;
 
   constructor(options: PartitionOptions, pieces: number) {
     this.#options = options;
@@ -82,6 +86,7 @@ class Shard {
       this.#repeated.set(name, ms);
       this.#repeatedMs += ms;
     }
+    this.work += piece.ms;
     const worker = this.#workerFor(piece);
     this.#workers[worker] = (this.#workers[worker] ?? 0) + piece.ms;
     if (this.#limitOf(piece) !== null) {

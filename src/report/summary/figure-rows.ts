@@ -1,5 +1,5 @@
 import type { RunFigures, RunWithFigures } from '../../record/figures.ts';
-import { bytes, duration, many } from './format.ts';
+import { bytes, duration, many, testWord } from './format.ts';
 
 /** Minimum round-trip time that is reported, in ms. Below it, there is nothing to save. */
 const FAR_MS = 5;
@@ -14,14 +14,14 @@ export interface FigureRow {
 const NO_WAIT_MS = 50;
 
 /** The known figures that are not zero, in the order of the summary. */
-export function figureRows({ record: { service }, figures }: RunWithFigures): FigureRow[] {
+export function figureRows({ record: { runner, service }, figures }: RunWithFigures): FigureRow[] {
   const isEmulator = service === 'emulator';
   const rows = [
     {
       label: 'browsers',
       parts: [
         service === 'browsers' || service === 'provider' ? '' : source(figures),
-        perBrowser(figures),
+        perBrowser(figures, testWord(runner)),
         starts(figures),
         waits(figures),
         reuse(figures),
@@ -45,10 +45,10 @@ function source({ fromPool, sessions }: RunFigures): string {
 }
 
 /** With one browser, the headline says it. */
-function perBrowser({ sessions, testsPerSession }: RunFigures): string {
+function perBrowser({ sessions, testsPerSession }: RunFigures, word: string): string {
   if (testsPerSession === null || sessions < 2) return '';
   const { median, most } = testsPerSession;
-  return median === most ? `${many(most, 'test')} each` : `${median} tests each (median), ${most} at most`;
+  return median === most ? `${many(most, word)} each` : `${median} ${word}s each (median), ${most} at most`;
 }
 
 function starts({ start }: RunFigures): string {

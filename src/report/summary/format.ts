@@ -1,3 +1,5 @@
+import type { Runner } from '../../record/enums.ts';
+
 /** Formats figures for people. */
 
 /** `1.5 s`, `2 min 5 s`, `1 h 3 min`. */
@@ -15,6 +17,11 @@ export function bytes(count: number): string {
   if (count < 1_000_000) return `${(count / 1_000).toFixed(1)} kB`;
   if (count < 1_000_000_000) return `${(count / 1_000_000).toFixed(1)} MB`;
   return `${(count / 1_000_000_000).toFixed(2)} GB`;
+}
+
+/** What the tests of a record are: `poolwright exec` records connections of tools. */
+export function testWord(runner: Runner | null): string {
+  return runner === 'exec' ? 'connection' : 'test';
 }
 
 /** `1 test`, `2 tests`. */

@@ -2,7 +2,7 @@ import { largest } from '../../common/numbers/extremes.ts';
 import { shellWord } from '../../printable.ts';
 import { LISTED, movedBytes, type RunFigures, type RunWithFigures, type TestTry } from '../../record/figures.ts';
 import { figureRows } from './figure-rows.ts';
-import { bytes, duration, many } from './format.ts';
+import { bytes, duration, many, testWord } from './format.ts';
 import type { Sheet } from './layout.ts';
 
 /** The text summary at the end of a run. */
@@ -53,11 +53,14 @@ const KINDS = {
 } as const;
 
 /** `8 tests on 2 hosted browsers`. */
-export function headline({ record: { service, merged }, figures: { tests, sessions } }: RunWithFigures): string {
+export function headline({
+  record: { runner, service, merged },
+  figures: { tests, sessions },
+}: RunWithFigures): string {
   // Blobs are merged from the tests' attachments, which do not contain the service.
   const where = service === null ? 'browser' : KINDS[service];
   const from = merged.length > 0 ? ` in ${many(merged.length, 'run')}` : '';
-  return `poolwright: ${many(tests, 'test')} on ${many(sessions, where)}${from}`;
+  return `poolwright: ${many(tests, testWord(runner))} on ${many(sessions, where)}${from}`;
 }
 
 /** Problems with browsers, without failed tests, one line each. */

@@ -24,6 +24,13 @@ test('leaves out unknown figures', () => {
   expect(lines(aRecord({}))[0]).toBe('poolwright: 0 tests on 0 hosted browsers');
 });
 
+test('counts connections, if the run was a command', () => {
+  const sessions = ['a', 'b'].map((id) => aSession({ sessionId: id, tests: [aTest({ id })] }));
+  const [headline, browsers] = lines(aRecord({ runner: 'exec', sessions }));
+  expect(headline).toBe('poolwright: 2 connections on 2 hosted browsers');
+  expect(browsers).toContain('1 connection each');
+});
+
 test('prints the summary as lines', () => {
   expect(lines(TROUBLED_RUN, { ...PIPE, notes: ['budget exceeded: x'] }).join('\n')).toBe(
     `poolwright: 6 tests on 2 hosted browsers
