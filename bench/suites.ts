@@ -10,6 +10,7 @@ import { smallTestsSuite } from './puppeteer/small-tests.ts';
 import { manyWorkersSuite } from './runs/many-workers.ts';
 import { REAL_SUITES } from './runs/real-suites.ts';
 import { runsOf } from './runs/run-suite.ts';
+import { shardsSuite } from './runs/shards.ts';
 import { startsSuite } from './starts.ts';
 import type { Suite } from './suite.ts';
 
@@ -28,4 +29,5 @@ export const SUITES: Suite[] = [
   memorySuite,
   brokerSuite,
   manyWorkersSuite,
+  shardsSuite,
 ];
