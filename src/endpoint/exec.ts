@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { accessSync, chmodSync, constants } from 'node:fs';
 import { constants as os } from 'node:os';
 import { basename } from 'node:path';
 import { BROKER_VARIABLE, sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
 import { distFile } from '../common/dist-file.ts';
 import { errorMessage } from '../common/error-message.ts';
+import { notify } from '../common/text/notify.ts';
 import { OptionsError } from '../errors.ts';
 import { connectionSettings } from '../options/lease-plan.ts';
 import type { HostedOptions } from '../options/schema/schema.ts';
@@ -41,6 +42,14 @@ const NOT_FOR_COMMANDS = [
   'POOLWRIGHT_CDP_URL',
   'POOLWRIGHT_RELAY_SECRET',
 ];
+
+/** After SIGTERM or SIGHUP. Ctrl-C has no limit: to a command that talks with a person, it is no order to end. */
+const LIMITS = {
+  /** ms until the user is told what is waited for. */
+  noticeMs: 5_000,
+  /** ms until the command gets SIGKILL. */
+  endMs: 30_000,
+};
 
 /** What a shell exits with when a command does not exist, or cannot be run. */
 const NOT_FOUND = 127;
@@ -82,16 +91,30 @@ export async function execCommand(
   }
 }
 
-async function runCommand(
+/** Runs a command to its end. Exported for its test. */
+export async function runCommand(
   words: readonly string[],
-  { url }: Endpoint,
+  { url }: Pick<Endpoint, 'url'>,
   program: string,
   asked: Promise<unknown>,
+  limits = LIMITS,
 ): Promise<CommandEnd> {
   const [command = '', ...args] = words.map((word) => withPlaces(word, { endpoint: url, program }));
-  const child = spawn(command, args, { stdio: 'inherit', env: commandEnvironment(process.env, { url, program }) });
-  const stopForwarding = forwardSignals(child);
-  void asked.then(() => child.kill('SIGTERM'));
+  const env = commandEnvironment(process.env, { url, program });
+  const child = spawn(command, args, { stdio: 'inherit', env, windowsHide: true });
+  const timers: NodeJS.Timeout[] = [];
+  let hasEnded = false;
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    if (signal === 'SIGINT' || hasEnded || timers.length > 0) return;
+    const waiting = `waiting for \`${command}\` (process ${child.pid}) to end. At ${limits.endMs / 1000} s, it gets SIGKILL`;
+    timers.push(
+      setTimeout(() => notify(waiting), limits.noticeMs),
+      setTimeout(() => child.kill('SIGKILL'), limits.endMs),
+    );
+  };
+  const stopForwarding = forwardSignals(end);
+  void asked.then(() => end('SIGTERM'));
   try {
     return await new Promise<CommandEnd>((resolve) => {
       child.once('error', (error: NodeJS.ErrnoException) => resolve(notStarted(command, error)));
@@ -100,6 +123,8 @@ async function runCommand(
     });
   } finally {
     stopForwarding();
+    hasEnded = true;
+    for (const timer of timers) clearTimeout(timer);
   }
 }
 
@@ -128,10 +153,10 @@ function notStarted(command: string, error: NodeJS.ErrnoException): CommandEnd {
 }
 
 /** While the command runs, this process waits for it. A terminal sends Ctrl-C to both. */
-function forwardSignals(child: ChildProcess): () => void {
+function forwardSignals(forward: (signal: NodeJS.Signals) => void): () => void {
   const listeners = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => {
     const isOfTerminal = signal === 'SIGINT' && process.stdin.isTTY;
-    const listener = () => void (isOfTerminal || child.kill(signal));
+    const listener = () => void (isOfTerminal || forward(signal));
     process.on(signal, listener);
     return { signal, listener };
   });

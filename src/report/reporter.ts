@@ -10,6 +10,7 @@ import type {
 } from '@playwright/test/reporter';
 import { notify } from '../common/text/notify.ts';
 import { traceTime } from '../common/time-trace.ts';
+import { rememberedOptions } from '../options/reporter-options.ts';
 import type { Budget } from '../options/schema/budget.ts';
 import { parseHostedOptions } from '../options/schema/parse.ts';
 import type { ShardsOption } from '../options/schema/shards-option.ts';
@@ -21,7 +22,7 @@ import * as FEATURES from './features.ts';
 import { LiveLine } from './live/live-line.ts';
 import { localLaunches, localProjects } from './local-browsers.ts';
 import type { RunReport } from './run-report.ts';
-import { registerReporter, rememberedOptions } from './run-reporter.ts';
+import { registerReporter } from './run-reporter.ts';
 
 /** Options of the reporter. Default: those of `withHostedBrowsers`. */
 export interface PoolwrightReporterOptions {

@@ -6,7 +6,7 @@ import { readRecord } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { htmlReportFrom } from './html-report.ts';
 import { printRun, type WrittenRun, writeRun } from './publish.ts';
-import { recordDirectory } from './record-directory.ts';
+import { recordDirectory } from './run-reporter.ts';
 import { TestResults } from './test-results.ts';
 
 /**

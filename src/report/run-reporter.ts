@@ -1,4 +1,5 @@
-import type { HostedOptions } from '../options/schema/schema.ts';
+import { join, resolve } from 'node:path';
+import type { FullConfig } from '@playwright/test/reporter';
 import type { RunRecord } from '../record/run-record.ts';
 
 /**
@@ -17,8 +18,7 @@ export interface RunReporter {
 }
 
 const REPORTER = Symbol.for('poolwright.run-reporter');
-const OPTIONS = Symbol.for('poolwright.reporter-options');
-const holder = globalThis as { [REPORTER]?: RunReporter; [OPTIONS]?: Pick<HostedOptions, 'budget' | 'shards'> };
+const holder = globalThis as { [REPORTER]?: RunReporter };
 
 /** The reporter calls this when it is loaded. */
 export function registerReporter(reporter: RunReporter): void {
@@ -30,12 +30,7 @@ export function runReporter(): RunReporter | null {
   return holder[REPORTER] ?? null;
 }
 
-/** The config's options, for a reporter that the command line names (`--reporter=blob,poolwright/reporter`). */
-export function rememberOptions({ budget, shards }: HostedOptions): void {
-  holder[OPTIONS] = { ...(budget && { budget }), ...(shards !== undefined && { shards }) };
-}
-
-/** Empty without the wrapper. */
-export function rememberedOptions(): Pick<HostedOptions, 'budget' | 'shards'> {
-  return holder[OPTIONS] ?? {};
+/** Where the files of a run are written. */
+export function recordDirectory({ projects }: FullConfig): string {
+  return join(projects[0]?.outputDir ?? resolve('test-results'), 'poolwright');
 }

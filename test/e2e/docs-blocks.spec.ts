@@ -115,7 +115,7 @@ test('commands › run in a project after `init`', async ({ newConsumer }) => {
     expect(code, `${page}: ${line}\n${output}`).toBe(0);
     if (!runs.some(([run]) => run === line)) continue;
     const places = ['runs', 'shard-1', 'shards/1'].map(
-      (each) => `mkdir -p ${each} && cp test-results/poolwright/run.json ${each}`,
+      (each) => `mkdir -p ${each} && cp test-results/poolwright/*.json ${each}`,
     );
     await promisify(execFile)('sh', ['-c', `${places.join(' && ')} && mkdir -p playwright-report`], {
       cwd: consumer.directory,

@@ -1,4 +1,5 @@
 import type { FullConfig, Suite, TestCase } from '@playwright/test/reporter';
+import { largest } from '../../common/numbers/extremes.ts';
 import { projectIds } from '../../options/project-ids.ts';
 import type { WholeSuite } from '../feature.ts';
 import type { PartitionOptions, Repeated } from './partition.ts';
@@ -72,7 +73,7 @@ export function needsOf(
   const timed = (name: string): Repeated => {
     const files = [...(byProject.get(name)?.values() ?? [])];
     const sum = files.reduce((total, each) => total + each, 0);
-    return { name, ms: Math.max(Math.ceil(sum / workers), ...files) };
+    return { name, ms: largest(files, Math.ceil(sum / workers)) };
   };
   return new Map(config.projects.map((project, n) => [ids[n] ?? '', [...neededBy(project, config)].map(timed)]));
 }

@@ -7,7 +7,7 @@ import { writeAtomically } from '../../common/write-atomically.ts';
 import { OptionsError } from '../../errors.ts';
 import { projectIds } from '../../options/project-ids.ts';
 import type { ShardsOption } from '../../options/schema/shards-option.ts';
-import { recordDirectory } from '../record-directory.ts';
+import { recordDirectory } from '../run-reporter.ts';
 import { cacheFile, findTimings } from './find-timings.ts';
 import type { RanSuite } from './shard-record.ts';
 import { configDirectory, workersOf } from './suite-tests.ts';

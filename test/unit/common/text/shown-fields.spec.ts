@@ -48,6 +48,7 @@ const NAMES = [
   'exposeNetwork',
   'provider',
   'name',
+  'timings',
   'nodeId',
   'extensionIds',
   'timezone',
