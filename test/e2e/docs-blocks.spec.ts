@@ -47,6 +47,12 @@ async function projectAfterInit(consumer: Consumer): Promise<void> {
         await page.goto('data:text/html,<title>hello</title>');
         await expect(page).toHaveTitle('hello');
       });`,
+    'scrape.mjs': `import { chromium } from '@playwright/test';
+      const browser = await chromium.launch({ executablePath: process.env.CHROME_PATH });
+      const page = await browser.newPage();
+      await page.goto('data:text/html,<title>hello</title>');
+      if ((await page.title()) !== 'hello') process.exitCode = 1;
+      await browser.close();`,
   });
   const { code, stderr } = await poolwright(['init', '--yes'], {}, consumer.directory);
   expect(code, stderr).toBe(0);
