@@ -123,11 +123,11 @@ const WRONG = {
   },
 };
 for (const [name, { text, says }] of Object.entries(WRONG)) {
-  test(`one clear error before any test: ${name}`, async ({ runSuite }) => {
+  test(`one clear error, and no test has a browser: ${name}`, async ({ runSuite }) => {
     const { output } = await runSuite({ tests: THREE, options: OPTION, files: { 'browsers.ts': text }, code: 1 });
     expect(output).toContain(says);
-    expect(output).not.toContain('passed');
-    expect(output).not.toMatch(/✓|✘/);
+    // On a slow machine, the first test may be interrupted while it waits for its browser.
+    expect(output).not.toMatch(/✓|\d+ (passed|failed)/);
   });
 }
 
