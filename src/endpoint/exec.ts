@@ -43,7 +43,7 @@ const NOT_FOR_COMMANDS = [
   'POOLWRIGHT_RELAY_SECRET',
 ];
 
-/** After SIGTERM or SIGHUP. Ctrl-C has no limit: to a command that talks with a person, it is no order to end. */
+/** After SIGTERM or SIGHUP. Ctrl-C has no limit: interactive commands survive it. */
 const LIMITS = {
   /** ms until the user is told what is waited for. */
   noticeMs: 5_000,

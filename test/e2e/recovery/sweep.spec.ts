@@ -25,7 +25,9 @@ const SHORT = `test('short', async ({ page }) => { await page.goto('about:blank'
 
 /** What a run remembers of the service's limits, and of how long tests take, lies beside them. */
 const ledgers = (consumer: Consumer) =>
-  readdirSync(join(consumer.directory, 'node_modules/.cache/poolwright')).filter((name) => !/^(limits|timings)-/.test(name));
+  readdirSync(join(consumer.directory, 'node_modules/.cache/poolwright')).filter(
+    (name) => !/^(limits|timings)-/.test(name),
+  );
 
 /** Starts a run whose runner and broker die at the same moment, as when a machine dies. */
 async function deadRun(consumer: Consumer, service: TestService, env: Record<string, string> = {}, workers = 1) {
