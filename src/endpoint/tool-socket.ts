@@ -1,8 +1,8 @@
 import type { WebSocket } from 'ws';
 import { clearTimeout, setTimeout } from '../common/clock.ts';
 import { errorMessage } from '../common/error-message.ts';
-import { redactText } from '../redact.ts';
 import type { BrowserClients, ToolClient, ToolSocket } from './browser-clients.ts';
+import { closeSocket, INTERNAL_ERROR, NORMAL, POLICY_VIOLATION } from './close-socket.ts';
 import type { ToolLeases } from './leases.ts';
 import { FIRST_PAGE, type SocketRoute } from './routes.ts';
 import { firstPage, startPage } from './targets.ts';
@@ -11,12 +11,6 @@ import { firstPage, startPage } from './targets.ts';
 const MAX_EARLY_BYTES = 1024 * 1024;
 /** A tool that reads nothing while this many bytes wait for it is disconnected: this process would hold them. */
 const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
-/** WebSocket close codes. */
-const NORMAL = 1000;
-const POLICY_VIOLATION = 1008;
-const INTERNAL_ERROR = 1011;
-/** The most bytes that the reason in a close frame may have. */
-const MAX_REASON_BYTES = 123;
 
 /**
  * Serves one WebSocket. The one that leases a browser owns it: the lease ends with that connection. Others under the
@@ -33,7 +27,7 @@ export function serveTool(
   let owns = false;
   const early: string[] = [];
   let earlyBytes = 0;
-  const close = (code: number, reason: string) => socket.close(code, cut(redactText(reason)));
+  const close = (code: number, reason: string) => closeSocket(socket, code, reason);
   const tool: ToolSocket = {
     receive: (text) => {
       if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.terminate();
@@ -94,11 +88,4 @@ async function join(
 ): Promise<ToolClient> {
   if (kind === 'page') return await browser.attach(tool, targetId === FIRST_PAGE ? await firstPage(browser) : targetId);
   return owns ? browser.addRoot(tool) : await browser.attach(tool, null);
-}
-
-/** A close frame has little room: whole characters, not more bytes than fit. */
-function cut(reason: string): string {
-  const text = [...reason];
-  while (Buffer.byteLength(text.join('')) > MAX_REASON_BYTES) text.splice(-Math.max(1, text.length >> 4));
-  return text.join('');
 }

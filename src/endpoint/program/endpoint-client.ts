@@ -1,7 +1,13 @@
 import { constants } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 import { PoolwrightError } from '../../errors.ts';
+
+/** The endpoint runs on this machine. */
+const HANDSHAKE_TIMEOUT_MS = 30_000;
 
 /** The endpoint of the command that has started this program, for one lease. */
 export class EndpointClient {
@@ -21,6 +27,7 @@ export class EndpointClient {
   async connect(path: string, userAgent: string, query: Record<string, string> = {}): Promise<WebSocket> {
     const socket = new WebSocket(`${this.#url}/${path}?${new URLSearchParams(query)}`, {
       headers: { 'user-agent': userAgent },
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       perMessageDeflate: false,
       maxPayload: constants.MAX_STRING_LENGTH,
     });
@@ -36,10 +43,13 @@ export class EndpointClient {
   /** Asks for `/json/…` of this lease. @throws PoolwrightError `ABORTED` */
   async ask(path: string, query: Record<string, string> = {}): Promise<{ status: number; body: string }> {
     const asked = `${this.#url.replace(/^ws/, 'http')}/${path}?${new URLSearchParams({ ...query, lease: this.id })}`;
-    const response = await fetch(asked).catch(() => {
+    try {
+      // Not `fetch()`, which waits five minutes at most: a lease may take longer.
+      const [response] = (await once(get(asked), 'response')) as [IncomingMessage];
+      return { status: response.statusCode ?? 0, body: await text(response) };
+    } catch {
       throw unreachable();
-    });
-    return { status: response.status, body: await response.text() };
+    }
   }
 
   /** Makes the addresses in a response those of another port, on which there is one browser. */

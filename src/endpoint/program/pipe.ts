@@ -2,14 +2,12 @@ import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { OptionsError } from '../../errors.ts';
+import { boundedSend } from './bounded-send.ts';
 import { closeReply } from './close-reply.ts';
 
 /** Ends each message on a pipe of the Chrome DevTools Protocol. */
 const END = '\0';
 const [INPUT, OUTPUT] = [3, 4];
-/** Bytes that may wait for the endpoint before this program reads more of the tool. */
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-const LOOK_AGAIN_MS = 20;
 
 /** Resolves when the tool has closed its pipe or the browser. @throws OptionsError when there is no pipe */
 export async function servePipe(socket: WebSocket): Promise<void> {
@@ -26,6 +24,7 @@ export async function servePipe(socket: WebSocket): Promise<void> {
     if (!output.write(`${String(data)}${END}`)) socket.pause();
   });
   socket.resume();
+  const send = boundedSend(socket, input);
   await new Promise<void>((resolve) => {
     for (const pipe of [input, output]) pipe.on('error', () => resolve());
     input.on('end', resolve);
@@ -38,19 +37,10 @@ export async function servePipe(socket: WebSocket): Promise<void> {
         const message = parts.join('');
         parts = [part];
         const reply = closeReply(message);
-        if (reply === null) socket.send(message);
+        if (reply === null) send(message);
         else output.write(`${reply}${END}`, () => resolve());
       }
-      if (socket.bufferedAmount > MAX_WAITING_BYTES) pauseUntilSent();
     });
-    const pauseUntilSent = () => {
-      input.pause();
-      const timer = setInterval(() => {
-        if (socket.bufferedAmount > MAX_WAITING_BYTES && socket.readyState === socket.OPEN) return;
-        clearInterval(timer);
-        input.resume();
-      }, LOOK_AGAIN_MS);
-    };
   });
 }
 

@@ -3,8 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { errorMessage } from '../../common/error-message.ts';
 import { listenOn } from '../../common/platform/listen-on.ts';
 import { isFromPage, isOwnHost } from '../../common/platform/local-access.ts';
+import { closeSocket, INTERNAL_ERROR, NORMAL } from '../close-socket.ts';
+import { boundedSend } from './bounded-send.ts';
 import { closeReply } from './close-reply.ts';
 import type { EndpointClient } from './endpoint-client.ts';
 
@@ -68,8 +71,8 @@ async function respond(endpoint: EndpointClient, request: IncomingMessage, respo
     response
       .writeHead(status, { 'content-type': 'application/json; charset=UTF-8' })
       .end(endpoint.localized(body, request.headers.host ?? ''));
-  } catch {
-    response.writeHead(503).end();
+  } catch (error) {
+    response.writeHead(503).end(errorMessage(error));
   }
 }
 
@@ -93,19 +96,21 @@ async function bridge(
   tool.on('error', () => undefined);
   try {
     const browser = await endpoint.connect(path, headers['user-agent'] ?? '');
+    const sendToBrowser = boundedSend(browser, tool);
+    const sendToTool = boundedSend(tool, browser);
     tool.on('message', (data) => {
       const text = String(data);
       const reply = closeReply(text);
-      if (reply === null) browser.send(text);
+      if (reply === null) sendToBrowser(text);
       else tool.send(reply, onClose);
     });
-    browser.on('message', (data) => tool.send(String(data)));
+    browser.on('message', (data) => sendToTool(String(data)));
     tool.on('close', () => browser.close());
-    browser.on('close', () => tool.close());
+    browser.on('close', (_code, reason) => closeSocket(tool, NORMAL, String(reason)));
     if (tool.readyState !== tool.OPEN) browser.close();
     browser.resume();
     tool.resume();
-  } catch {
-    tool.close();
+  } catch (error) {
+    closeSocket(tool, INTERNAL_ERROR, errorMessage(error));
   }
 }

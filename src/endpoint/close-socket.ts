@@ -1,0 +1,16 @@
+import type { WebSocket } from 'ws';
+import { redactText } from '../redact.ts';
+
+/** WebSocket close codes. */
+export const NORMAL = 1000;
+export const POLICY_VIOLATION = 1008;
+export const INTERNAL_ERROR = 1011;
+/** The most bytes that the reason in a close frame may have. */
+const MAX_REASON_BYTES = 123;
+
+/** Closes a socket with a reason, without secrets, and shortened to what fits. */
+export function closeSocket(socket: WebSocket, code: number, reason: string): void {
+  const text = [...redactText(reason)];
+  while (Buffer.byteLength(text.join('')) > MAX_REASON_BYTES) text.splice(-Math.max(1, text.length >> 4));
+  socket.close(code, text.join(''));
+}
