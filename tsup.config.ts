@@ -1,6 +1,7 @@
 import { defineConfig, type Options } from 'tsup';
 import { commonJs, esModulesOf } from './scripts/build-plugins/commonjs.mjs';
 import { licences } from './scripts/build-plugins/licences.mjs';
+import { protocolWithoutDescriptions } from './scripts/build-plugins/protocol.mjs';
 import { undiciClient } from './scripts/build-plugins/undici.mjs';
 import { zodInEnglish } from './scripts/build-plugins/zod.mjs';
 import { PAGES } from './scripts/pages.mjs';
@@ -87,7 +88,10 @@ const entriesOfPrograms = [commonJs, esModulesOf(['client', 'emulator'], { isBun
 const libraries = { 'undici-library': 'src/cdp/network/send/undici-library.ts' };
 /** What every run loads. To load zod and undici from their own files takes twice as long. */
 const forRuns: Options = { noExternal: ['zod', 'undici'], esbuildPlugins: [licences, undiciClient] };
-const forCommands: Options = { noExternal: ['zod'], esbuildPlugins: [licences, zodInEnglish] };
+const forCommands: Options = {
+  noExternal: ['zod', 'devtools-protocol'],
+  esbuildPlugins: [licences, zodInEnglish, protocolWithoutDescriptions],
+};
 const inBrowsers: Options = { ...shared, platform: 'browser', format: ['iife'], target: PAGES.target, shims: false };
 const page: Options = { ...inBrowsers, minify: true, outExtension: () => ({ js: '.js' }) };
 

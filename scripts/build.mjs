@@ -21,6 +21,7 @@ const INPUTS = [
   'scripts/sbom.mjs',
   'scripts/lazy-loads.mjs',
   'scripts/pages.mjs',
+  'scripts/build-plugins/protocol.mjs',
   'scripts/build-plugins/undici.mjs',
   'scripts/build-plugins/zod.mjs',
 ];

@@ -20,6 +20,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void>>
   profiles: async () => (await import('./commands/profiles.ts')).addProfilesCommand,
   relay: async () => (await import('./relay/command.ts')).addRelayCommand,
   report: async () => (await import('./report/report.ts')).addReportCommand,
+  serve: async () => (await import('./commands/serve.ts')).addServeCommand,
   sessions: async () => (await import('./commands/sessions.ts')).addSessionsCommand,
   sweep: async () => (await import('./commands/sweep.ts')).addSweepCommand,
   watch: async () => (await import('./watch/command.ts')).addWatchCommand,

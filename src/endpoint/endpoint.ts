@@ -7,13 +7,15 @@ import { fieldsOf } from '../cdp/message.ts';
 import { errorMessage } from '../common/error-message.ts';
 import { listenOn } from '../common/platform/listen-on.ts';
 import { newSecret } from '../common/platform/local-access.ts';
+import { refuseOtherUsers } from '../common/platform/other-users.ts';
 import { redactText } from '../redact.ts';
 import type { BrowserClients } from './browser-clients.ts';
 import { ToolLeases } from './leases.ts';
 import { type EndpointRequest, FIRST_PAGE, readRequest, socketRoute } from './routes.ts';
+import { servePlaywright } from './sockets/playwright-protocol.ts';
+import { serveTool } from './sockets/tool-socket.ts';
 import { type ListedTarget, listTargets, openPage } from './targets.ts';
 import type { ToolBrowsers } from './tool-lease.ts';
-import { serveTool } from './tool-socket.ts';
 
 /** Time limit for the head of a request, in ms, and how often it is checked. */
 const HEAD_TIMEOUT_MS = 10_000;
@@ -25,23 +27,66 @@ const FIRST_MESSAGE_MS = 60_000;
 export interface Endpoint {
   /** `ws://127.0.0.1:<port>/<token>`. A secret: everyone who has it can use browsers. */
   url: string;
-  port: number;
-  /** Ends every lease, and closes the port. */
+  /** Opens a port that needs no token, for tools that take only a port. Returns its number, always the same one. */
+  openPort(): Promise<number>;
+  /** Ends every lease, and closes the ports. */
   stop(): Promise<void>;
+}
+
+export interface EndpointOptions {
+  /** How many browsers there may be at the same time. Default: as many as the broker gives. */
+  max?: number | undefined;
+  /** The port of the address. Default 0: any free one. */
+  port?: number | undefined;
+  /** How long a tool that has connected may take to send its first message, in ms. Default 60 s. */
+  firstMessageMs?: number;
 }
 
 /**
  * Opens the address, on this machine only. It looks like the port of a Chromium; each connection to its browser leases
  * one.
- * @param max how many browsers there may be at the same time; default: as many as the broker gives
- * @param firstMessageMs how long a tool that has connected may take to send its first message; default 60 s
+ * @throws OptionsError for a port that is in use
  */
 export async function startEndpoint(
   browsers: ToolBrowsers,
-  { max, firstMessageMs = FIRST_MESSAGE_MS }: { max?: number | undefined; firstMessageMs?: number } = {},
+  { max, port = 0, firstMessageMs = FIRST_MESSAGE_MS }: EndpointOptions = {},
 ): Promise<Endpoint> {
-  const token = newSecret();
   const leases = new ToolLeases(browsers, max);
+  const token = newSecret();
+  const listening = await listen(leases, { port, token, firstMessageMs });
+  const url = `ws://127.0.0.1:${listening.port}/${token}`;
+  let open: Promise<ListeningPort> | null = null;
+  return {
+    url,
+    openPort: async () => {
+      open ??= listen(leases, { port: 0, token: null, firstMessageMs });
+      return (await open).port;
+    },
+    stop: async () => {
+      const ports = open === null ? [listening] : [listening, await open];
+      for (const each of ports) each.refuse();
+      await leases.stop();
+      for (const each of ports) each.close();
+    },
+  };
+}
+
+interface ListeningPort {
+  port: number;
+  /** Accepts no more connections. */
+  refuse(): void;
+  /** Closes those that there are. */
+  close(): void;
+}
+
+interface PortOptions {
+  port: number;
+  /** Null: this machine's other users are kept out in another way. */
+  token: string | null;
+  firstMessageMs: number;
+}
+
+async function listen(leases: ToolLeases, { port: asked, token, firstMessageMs }: PortOptions): Promise<ListeningPort> {
   const server = createServer({
     headersTimeout: HEAD_TIMEOUT_MS,
     requestTimeout: HEAD_TIMEOUT_MS,
@@ -53,7 +98,8 @@ export async function startEndpoint(
     // The same limit as the connection to the browser.
     maxPayload: constants.MAX_STRING_LENGTH,
   });
-  const port = await listenOn(server, { host: '127.0.0.1', port: 0 });
+  if (token === null) refuseOtherUsers(server);
+  const port = await listenOn(server, { host: '127.0.0.1', port: asked });
   server.on('request', (request, response) => {
     const read = readRequest(request, port, token);
     // Their bodies are of no use.
@@ -70,37 +116,44 @@ export async function startEndpoint(
       socket.resume();
       return;
     }
-    sockets.handleUpgrade(request, socket, head, (opened) =>
-      serveTool(opened, { route, userAgent: request.headers['user-agent'] ?? '', firstMessageMs }, leases),
-    );
+    sockets.handleUpgrade(request, socket, head, (opened) => {
+      const userAgent = request.headers['user-agent'] ?? '';
+      // Playwright's own protocol, of a browser that this process leases at this very port.
+      if (route.kind === 'playwright') void servePlaywright(opened, `${baseOf(request, token)}/browser/${route.id}`);
+      else serveTool(opened, { route, userAgent, firstMessageMs }, leases);
+    });
   });
   return {
-    url: `ws://127.0.0.1:${port}/${token}`,
     port,
-    stop: async () => {
-      server.close();
-      await leases.stop();
+    refuse: () => void server.close(),
+    close: () => {
       for (const socket of sockets.clients) socket.terminate();
       server.closeAllConnections();
     },
   };
 }
 
-/** Tools ask for these over HTTP, as of Chromium's port: `/json/version`, `/json/list`, `/json/new`. Never rejects. */
+/** The address of everything in Chromium's protocol at this port. */
+function baseOf({ headers }: IncomingMessage, token: string | null): string {
+  return `ws://${headers.host}${token === null ? '' : `/${token}`}/devtools`;
+}
+
+/** Tools ask for these over HTTP, as of Chromium's port: `/json/version`, `/json/list`, `/json/new`, `/json/protocol`. Never rejects. */
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   { path, query }: EndpointRequest,
-  { token, leases }: { token: string; leases: ToolLeases },
+  { token, leases }: { token: string | null; leases: ToolLeases },
 ): Promise<void> {
-  const base = `ws://${request.headers.host}/${token}/devtools`;
+  const base = baseOf(request, token);
   const [isJson, command = 'list', targetId = ''] = /^json(?:\/(\w+)(?:\/([\w-]+))?)?$/.exec(path) ?? [];
   const id = query.get('lease');
   let status = 200;
   let body: unknown;
   try {
     const browser = id === null ? null : await leases.find(id)?.clients;
-    if (isJson !== undefined && browser === null) body = withoutLease(command, base);
+    if (command === 'protocol') body = (await import('./protocol.ts')).protocol;
+    else if (isJson !== undefined && browser === null) body = withoutLease(command, base);
     else if (isJson !== undefined && browser) {
       body = await ofBrowser(browser, { command, targetId, url: query.get('url'), base, id });
     }

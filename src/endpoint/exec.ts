@@ -2,29 +2,14 @@ import { spawn } from 'node:child_process';
 import { accessSync, chmodSync, constants } from 'node:fs';
 import { constants as os } from 'node:os';
 import { basename } from 'node:path';
-import { BROKER_VARIABLE, sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
+import { BROKER_VARIABLE } from '../broker/rpc/shared-broker.ts';
 import { distFile } from '../common/dist-file.ts';
 import { errorMessage } from '../common/error-message.ts';
 import { notify } from '../common/text/notify.ts';
 import { OptionsError } from '../errors.ts';
-import { connectionSettings } from '../options/lease-plan.ts';
-import type { HostedOptions } from '../options/schema/schema.ts';
-import { optionsFromFile, startRunnerRun } from '../runners/shared/runner-run.ts';
-import { PROJECT, SETTINGS_VARIABLE } from '../runners/shared/worker-settings.ts';
-import { type Endpoint, startEndpoint } from './endpoint.ts';
-import { NEW_BROWSERS } from './own-endpoint.ts';
-
-/** A command, and the browsers that it may use. */
-export interface ExecStart {
-  /** The command and its arguments. */
-  words: readonly string[];
-  /** Path of another file than `poolwright.config.*`. */
-  config: string | undefined;
-  /** They override those of the file. */
-  options: HostedOptions;
-  /** How many browsers there may be at the same time. */
-  max: number | undefined;
-}
+import { SETTINGS_VARIABLE } from '../runners/shared/worker-settings.ts';
+import type { Endpoint } from './endpoint.ts';
+import { type EndpointStart, withEndpoint } from './with-endpoint.ts';
 
 /** How a command has ended. */
 export type CommandEnd = { code: number } | { signal: NodeJS.Signals };
@@ -61,7 +46,8 @@ const NOT_EXECUTABLE = 126;
  * @throws OptionsError, ServiceError or EmulatorError before the command starts; PoolwrightError `BUDGET_EXCEEDED`
  */
 export async function execCommand(
-  start: ExecStart,
+  words: readonly string[],
+  start: EndpointStart,
   asked: Promise<unknown> = new Promise(() => undefined),
 ): Promise<CommandEnd> {
   if (process.platform === 'win32') {
@@ -71,35 +57,20 @@ export async function execCommand(
     );
   }
   const program = runnable(distFile('browser.js'));
-  const root = process.cwd();
-  const options = { ...(await optionsFromFile(root, start.config)), ...start.options, ...NEW_BROWSERS };
-  const { max } = start;
-  const run = await startRunnerRun({ runner: 'exec', root, workers: max ?? 1, shard: null, options });
-  try {
-    const shared = sharedBrokerOf(process.env);
-    if (!shared) throw new OptionsError(BROKER_VARIABLE, 'The broker of this run has ended.');
-    const connection = connectionSettings(options, process.env);
-    const command = basename(start.words[0] ?? '');
-    const endpoint = await startEndpoint({ address: shared, connection, project: PROJECT, root, command }, { max });
-    try {
-      return await runCommand(start.words, endpoint, program, asked);
-    } finally {
-      await endpoint.stop();
-    }
-  } finally {
-    await run.finish();
-  }
+  const command = basename(words[0] ?? '');
+  return await withEndpoint(command, start, async (endpoint) => await runCommand(words, endpoint, program, asked));
 }
 
 /** Runs a command to its end. Exported for its test. */
 export async function runCommand(
   words: readonly string[],
-  { url }: Pick<Endpoint, 'url'>,
+  { url, openPort }: Pick<Endpoint, 'url' | 'openPort'>,
   program: string,
   asked: Promise<unknown>,
   limits = LIMITS,
 ): Promise<CommandEnd> {
-  const [command = '', ...args] = words.map((word) => withPlaces(word, { endpoint: url, program }));
+  const port = words.some((word) => word.includes('{port}')) ? String(await openPort()) : '';
+  const [command = '', ...args] = words.map((word) => withPlaces(word, { endpoint: url, port, program }));
   const env = commandEnvironment(process.env, { url, program });
   const child = spawn(command, args, { stdio: 'inherit', env, windowsHide: true });
   const timers: NodeJS.Timeout[] = [];
@@ -140,9 +111,9 @@ export function commandEnvironment(
   return environment;
 }
 
-/** Replaces `{endpoint}` and `{program}`. */
+/** Replaces `{endpoint}`, `{port}` and `{program}`. */
 export function withPlaces(word: string, values: Readonly<Record<string, string>>): string {
-  return word.replaceAll(/\{(endpoint|program)\}/g, (_, name: string) => values[name] ?? '');
+  return word.replaceAll(/\{(endpoint|port|program)\}/g, (_, name: string) => values[name] ?? '');
 }
 
 function notStarted(command: string, error: NodeJS.ErrnoException): CommandEnd {

@@ -13,8 +13,11 @@ export interface EndpointRequest {
 export interface SocketRoute {
   /** ID of the lease. */
   id: string;
-  /** `browser`: it speaks to the browser; `lease`: it only keeps the lease; else the target that it speaks to. */
-  kind: 'browser' | 'lease' | 'page';
+  /**
+   * `browser`: it speaks to the browser; `lease`: it only keeps the lease; `page`: it speaks to a target; `playwright`:
+   * it speaks Playwright's own protocol.
+   */
+  kind: 'browser' | 'lease' | 'page' | 'playwright';
   targetId: string;
   /** Whether the tool must not see the page that a new browser shows. */
   hidesPages: boolean;
@@ -30,10 +33,12 @@ const SOCKETS = /^(?:devtools\/(browser)\/|(lease)\/|devtools\/(page)\/)([\w-]{1
 /**
  * Returns a request that has the token in its path, and comes from a program of this machine. Else the HTTP status of
  * the refusal, which is the same for each wrong token.
+ * @param token null: the port needs none
  */
-export function readRequest(request: IncomingMessage, port: number, token: string): EndpointRequest | number {
+export function readRequest(request: IncomingMessage, port: number, token: string | null): EndpointRequest | number {
   if (!isOwnHost(request, port) || isFromPage(request)) return 403;
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://endpoint');
+  if (token === null) return { path: pathname.replace(/^\/|\/$/g, ''), query: searchParams };
   const [, given = '', path = ''] = /^\/([^/]*)(?:\/(.*?))?\/?$/.exec(pathname) ?? [];
   return isSame(given, token) ? { path, query: searchParams } : 404;
 }
@@ -42,7 +47,7 @@ export function readRequest(request: IncomingMessage, port: number, token: strin
 export function socketRoute({ path, query }: EndpointRequest): SocketRoute | null {
   const rest = { hidesPages: query.get('pages') === 'hidden', open: query.get('open') };
   // Each connection to the bare address has a separate browser.
-  if (path === '') return { id: randomUUID(), kind: 'browser', targetId: '', ...rest };
+  if (path === '' || path === 'playwright') return { id: randomUUID(), kind: path || 'browser', targetId: '', ...rest };
   const [, browser, lease, page, id, targetId] = SOCKETS.exec(path) ?? [];
   const kind = browser ?? lease ?? page;
   if (id === undefined || (kind === 'page') !== (targetId !== undefined)) return null;

@@ -1,10 +1,9 @@
 import type { Browser, BrowserType } from '@playwright/test';
-import { isMissingModule } from '../../common/import-module.ts';
-import { OptionsError } from '../../errors.ts';
 import type { HostedSession } from '../shared/hosted-session.ts';
 import { type LeaseOptions as CommonOptions, leaseOne } from '../shared/lease-one.ts';
 import { browserHandle } from './browser-handle.ts';
 import { connectPlaywright } from './connection.ts';
+import { loadChromium } from './load-chromium.ts';
 
 /** `poolwright/playwright-library`: hosted browsers for Playwright without its test runner. */
 export { EmulatorError, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../errors.ts';
@@ -37,7 +36,7 @@ export interface LeasedBrowser extends AsyncDisposable {
  * stays leased then.
  */
 export async function leaseBrowser(options: LeaseOptions = {}): Promise<LeasedBrowser> {
-  const { chromium = await loadChromium(), ...given } = options;
+  const { chromium = await loadChromium(', or pass `leaseBrowser({ chromium })`'), ...given } = options;
   const { connection, ...leased } = await leaseOne(given, (lease, settings) =>
     connectPlaywright(chromium, lease, settings),
   );
@@ -46,19 +45,4 @@ export async function leaseBrowser(options: LeaseOptions = {}): Promise<LeasedBr
     close: leased.release,
   });
   return { browser, ...leased };
-}
-
-async function loadChromium(): Promise<BrowserType> {
-  for (const name of ['playwright-core', 'playwright', '@playwright/test']) {
-    try {
-      return (await import(name)).chromium;
-    } catch (error) {
-      if (!isMissingModule(error)) throw error;
-    }
-  }
-  throw new OptionsError(
-    'chromium',
-    'Playwright is not installed. Run `npm install --save-dev playwright-core`, or pass `leaseBrowser({ chromium })`.',
-    'ENVIRONMENT_MISSING',
-  );
 }

@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { OptionsError } from '../../errors.ts';
-import { boundedSend } from './bounded-send.ts';
+import { boundedSend } from '../sockets/bounded-send.ts';
 import { closeReply } from './close-reply.ts';
 
 /** Ends each message on a pipe of the Chrome DevTools Protocol. */

@@ -6,8 +6,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { errorMessage } from '../../common/error-message.ts';
 import { listenOn } from '../../common/platform/listen-on.ts';
 import { isFromPage, isOwnHost } from '../../common/platform/local-access.ts';
-import { closeSocket, INTERNAL_ERROR, NORMAL } from '../close-socket.ts';
-import { boundedSend } from './bounded-send.ts';
+import { boundedSend } from '../sockets/bounded-send.ts';
+import { closeSocket, INTERNAL_ERROR, NORMAL } from '../sockets/close-socket.ts';
 import { closeReply } from './close-reply.ts';
 import type { EndpointClient } from './endpoint-client.ts';
 

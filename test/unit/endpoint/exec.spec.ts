@@ -4,8 +4,9 @@ import { commandEnvironment, exitCodeOf, runCommand, withPlaces } from '../../..
 import { test } from '../../support/unit/reporter-fixtures.ts';
 
 test('replaces the places in arguments, and nothing else', () => {
-  const values = { endpoint: 'ws://e', program: '/p' };
-  expect(withPlaces('--a={program} {endpoint}{endpoint} {port} {}', values)).toBe('--a=/p ws://ews://e {port} {}');
+  const values = { endpoint: 'ws://e', port: '7', program: '/p' };
+  expect(withPlaces('--a={program} {endpoint}{endpoint} {port} {}', values)).toBe('--a=/p ws://ews://e 7 {}');
+  expect(withPlaces('{ports}', values)).toBe('{ports}');
   expect(withPlaces('{constructor}$&', values)).toBe('{constructor}$&');
 });
 
@@ -24,7 +25,7 @@ test('a command that ignores SIGTERM gets SIGKILL, and the user is told what is 
   let end: unknown;
   const said = await stderrOf(async () => {
     const limits = { noticeMs: 10, endMs: 500 };
-    end = await runCommand(['node', '-e', script, ready], { url: 'ws://e' }, '/p', asked, limits);
+    end = await runCommand(['node', '-e', script, ready], { url: 'ws://e', openPort: async () => 7 }, '/p', asked, limits);
   });
   expect(end).toEqual({ signal: 'SIGKILL' });
   expect(said).toMatch(/^poolwright: waiting for `node` \(process \d+\) to end\. At 0\.5 s, it gets SIGKILL$/m);

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { redactText } from '../redact.ts';
+import { redactText } from '../../redact.ts';
 
 /** WebSocket close codes. */
 export const NORMAL = 1000;

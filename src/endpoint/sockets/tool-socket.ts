@@ -1,11 +1,11 @@
 import type { WebSocket } from 'ws';
-import { clearTimeout, setTimeout } from '../common/clock.ts';
-import { errorMessage } from '../common/error-message.ts';
-import type { BrowserClients, ToolClient, ToolSocket } from './browser-clients.ts';
+import { clearTimeout, setTimeout } from '../../common/clock.ts';
+import { errorMessage } from '../../common/error-message.ts';
+import type { BrowserClients, ToolClient, ToolSocket } from '../browser-clients.ts';
+import type { ToolLeases } from '../leases.ts';
+import { FIRST_PAGE, type SocketRoute } from '../routes.ts';
+import { firstPage, startPage } from '../targets.ts';
 import { closeSocket, INTERNAL_ERROR, NORMAL, POLICY_VIOLATION } from './close-socket.ts';
-import type { ToolLeases } from './leases.ts';
-import { FIRST_PAGE, type SocketRoute } from './routes.ts';
-import { firstPage, startPage } from './targets.ts';
 
 /** Bytes of a tool that may wait here until its browser is ready. The others wait in the tool. */
 const MAX_EARLY_BYTES = 1024 * 1024;
