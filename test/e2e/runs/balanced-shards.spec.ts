@@ -116,6 +116,7 @@ test('balanced shards › run each test once, for 2, 3 and 7 shards', { tag: '@v
     }
   }
   const merged = JSON.parse(await consumer.read('of-7/all/timings.json'));
+  // The emulator's plan.
   expect(merged.projects.main['tests/a.spec.ts'].one).toHaveLength(2);
   expect(merged.projects.setup['tests/global.setup.ts']['sets up'].length).toBeGreaterThanOrEqual(2);
 
