@@ -19,6 +19,11 @@ export function shardSuite(whole: WholeSuite, option: ShardsOption | false): Sha
   const { tests } = undivided;
   const total = config.shard?.total ?? 1;
   if (option === false || total === 1) return undivided;
+  // UI mode shows Playwright's own shard, and runs what is selected in it.
+  if (process.argv.some((arg) => /^--ui(-host|-port)?(=|$)/.test(arg))) {
+    takesOver(testRun);
+    return undivided;
+  }
   const found = findTimings(config, option, process.env);
   if (!found.timings) {
     notify(
