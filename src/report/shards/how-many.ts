@@ -13,7 +13,7 @@ export type ShardRow = Record<string, string | number>;
 
 /**
  * How long the tests of a run would take in so many shards with so many browsers each, without the start of a machine:
- * `4 min 10 s (16.7)`, the second in minutes of all browsers; `–`: there are not so many. Empty: the record has no work.
+ * `4 min 10 s (16.7)`, the second in minutes of all browsers; `–`: there are fewer. Empty: the record has no work.
  */
 export function howManyShards({ work, browsers: most }: Pick<RunRecord, 'work' | 'browsers'>): ShardRow[] {
   if (!work) return [];

@@ -307,7 +307,7 @@ function withGlobalSetup(theirs: PlaywrightTestConfig['globalSetup']) {
   return { globalSetup: ours, single: theirs };
 }
 
-/** Our reporter goes first, so that its summary precedes the others' final output; unless the user has given it a place. */
+/** Our reporter goes first, so that its summary precedes the others' final output. One that the user added stays. */
 function withReporter(reporter: PlaywrightTestConfig['reporter'], run: HostedOptions): ReporterDescription[] {
   const { budget, shards } = run;
   const theirs: readonly ReporterDescription[] =

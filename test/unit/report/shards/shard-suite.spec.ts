@@ -19,7 +19,7 @@ test.beforeEach(() => {
 
 interface Timed {
   workers: number;
-  browsers?: number;
+  browsers?: number | null;
   tests: readonly [project: string, file: string, title: string, ms: number][];
 }
 
