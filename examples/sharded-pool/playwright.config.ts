@@ -5,7 +5,6 @@ export default defineConfig(
   withHostedBrowsers(
     {
       testDir: './tests',
-      fullyParallel: true,
       workers: 1, // of each shard: as many browsers as shards, which is the pool's size
       reporter: [['list'], ['blob']],
       use: { baseURL: process.env.SITE_URL },

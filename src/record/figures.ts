@@ -16,6 +16,14 @@ export interface TestTry extends TestRecord {
 export interface RunWithFigures {
   record: RunRecord;
   figures: RunFigures;
+  /** Of features. Default: none. */
+  others?: readonly FigureRow[];
+}
+
+/** A figure for terminal, Markdown and timeline. */
+export interface FigureRow {
+  label: string;
+  value: string;
 }
 
 /** Figures of a run. */

@@ -145,6 +145,10 @@ export const runRecord = z
         'Chromium builds that the embedded emulator used, each with its purpose and reason; empty for a hosted service',
       ),
     shard,
+    browsers: count
+      .nullable()
+      .default(null)
+      .describe('How many browsers may run at once, for all shards together; null: unknown'),
     startedAt: timestamp,
     endedAt: timestamp.nullable().describe('Null during the run, and if it crashed'),
     sessions: z.array(sessionRecord),

@@ -36,6 +36,8 @@ export class RunRecorder {
   readonly #checkpoint: Checkpoint;
   readonly #clock: Clock;
   readonly #options: RunRecorderOptions;
+  /** See the record. Known after the checks of the run. */
+  browsers: number | null = null;
 
   /** Continues the record that a crashed broker of this run left, if any. */
   constructor(options: RunRecorderOptions) {
@@ -119,6 +121,7 @@ export class RunRecorder {
       service,
       chromiums,
       shard,
+      browsers: this.browsers,
       startedAt: this.#startedAt,
       endedAt,
       sessions,

@@ -1,5 +1,6 @@
 import type { FullConfig, Suite, TestCase, TestResult, TestStep } from '@playwright/test/reporter';
 import type { BrokerConnection } from '../broker/rpc/client.ts';
+import type { FigureRow } from '../record/figures.ts';
 import type { RunRecord } from '../record/run-record.ts';
 
 /** A suite before Playwright splits it into shards, which it allows a reporter to do instead (since 1.62). */
@@ -49,8 +50,8 @@ export interface MergedRecords {
 export interface MergeFeature {
   /** Returns the problems of the records, one line each, by which `--strict` fails. */
   problems(records: readonly RunRecord[]): string[];
-  /** More lines of the summary. */
-  lines(records: readonly RunRecord[]): string[];
+  /** More figures of summary and timeline. */
+  figures(records: readonly RunRecord[]): FigureRow[];
   /** Commands `report <name> [file]`, each a table of a record. */
   tables: readonly RecordTable[];
   /** Writes more files into the directory. Returns their paths. */

@@ -4,7 +4,7 @@ import { notify, print } from '../common/text/notify.ts';
 import { writeAtomically } from '../common/write-atomically.ts';
 import type { Budget } from '../options/schema/budget.ts';
 import { failure } from '../record/failures.ts';
-import { type RunFigures, type RunWithFigures, withFigures } from '../record/figures.ts';
+import { type FigureRow, type RunFigures, type RunWithFigures, withFigures } from '../record/figures.ts';
 import { recordText } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { reportToGitHub } from './summary/github.ts';
@@ -33,6 +33,8 @@ export interface WriteOptions {
   htmlReport: string | null;
   /** What the run may use. Default: no limit. */
   budget?: Budget;
+  /** Of features. Default: none. */
+  figures?: readonly FigureRow[];
   /** Creates the timeline. Default: {@link timelineHtml}, whose script exists only in the built package. */
   timeline?: typeof timelineHtml;
 }
@@ -40,9 +42,9 @@ export interface WriteOptions {
 /** Checks the budget, and writes `run.json` and `timeline.html`. Never rejects. */
 export async function writeRun(
   record: RunRecord,
-  { directory, htmlReport, budget: limits = {}, timeline = timelineHtml }: WriteOptions,
+  { directory, htmlReport, budget: limits = {}, figures: others = [], timeline = timelineHtml }: WriteOptions,
 ): Promise<WrittenRun> {
-  const run = withFigures(record);
+  const run = { ...withFigures(record), others };
   const budget = checkBudget(run.figures, limits);
   const exceeded = budget.exceeded.map((message) => failure('BUDGET_EXCEEDED', message));
   const files: Partial<SummaryFiles> = {};

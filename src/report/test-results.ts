@@ -63,6 +63,7 @@ export class TestResults {
       service: null,
       chromiums: [],
       shard: null,
+      browsers: null,
       startedAt: served.map(({ attachment }) => attachment.startedAt).sort()[0] ?? '',
       endedAt:
         served

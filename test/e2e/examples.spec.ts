@@ -188,7 +188,9 @@ test('sharded-pool › runs two shards on one pool, and makes one report', async
   const shards = await Promise.all([1, 2].map((shard) => recordOf(consumer, `shards/${shard}/poolwright/run.json`)));
   expect(shards.map(({ shard }) => shard)).toEqual([1, 2].map((current) => ({ current, total: 2 })));
   const merged = await recordOf(consumer, 'playwright-report/poolwright/run.json');
-  expect(merged.sessions.map(({ source, tests }) => `${source}: ${tests.length}`)).toEqual(['pool: 2', 'pool: 2']);
+  expect(merged.sessions.map(({ source, tests }) => `${source}: ${tests.length}`)).toEqual(['pool: 1', 'pool: 3']);
+  const { projects } = JSON.parse(await consumer.read('poolwright-timings.json'));
+  expect(projects['']['tests/herbal.spec.ts']['Rooibos is ready after its time']).toHaveLength(2);
   expect(await consumer.read('playwright-report/index.html')).toContain('<html');
   expect(await service.client.listPools()).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { smallestKnown } from '../../common/numbers/extremes.ts';
 import { addressSecrets } from '../../common/text/shown-fields.ts';
 import { traceTime } from '../../common/time-trace.ts';
 import { proxySecrets } from '../../common/url/credentials.ts';
@@ -101,6 +102,9 @@ export async function startRun(
     shard: embedded ? null : config.shard,
   });
   traceTime('broker', 'all is checked');
+  // The run's own emulator is for this shard alone. A pool bounds only the workers that are chosen by its size.
+  const sizes = config.workersChosen ? [...poolSizes.values()] : [];
+  recorder.browsers = embedded ? null : smallestKnown([limit, ...sizes]);
   void rememberLimits(config.limitsFile ?? null, { concurrentBrowsers: limit, pools: poolSizes });
   const { leases, endAll } = createLeasing({
     provider,

@@ -68,7 +68,8 @@ async function merge(given: string[], { output, html, strict, json }: Options): 
   const htmlReport = html === undefined ? null : addressOf(resolve(output), resolve(html, 'index.html'));
   const missing = missingAmong(records);
   const problems = features.flatMap((feature) => feature.problems(records));
-  const run = await writeRun(mergeRecords(records), { directory: output, htmlReport });
+  const others = features.flatMap((feature) => feature.figures(records));
+  const run = await writeRun(mergeRecords(records), { directory: output, htmlReport, figures: others });
   const { figures, files, failure } = run;
   if (failure !== null) {
     throw new OptionsError('--output', failure);
@@ -80,12 +81,10 @@ async function merge(given: string[], { output, html, strict, json }: Options): 
   for (const line of reportToGitHub(run, [], process.env)) void print(line);
   for (const each of missing) notify(`missing: ${each}`);
   for (const each of problems) notify(each);
-  const lines = features.flatMap((feature) => feature.lines(records));
   if (strict && missing.length + skipped.length + problems.length > 0) process.exitCode = 1;
   if (json) printJson({ merged: records.length, skipped, missing, problems, ...files, figures });
   else {
     const sheet = Sheet.of(process.stdout, process.env);
-    const all = [...summaryLines(run, { files, sheet }), ...lines.flatMap((line) => sheet.text(line, '  '))];
-    process.stdout.write(`${all.join('\n')}\n`);
+    process.stdout.write(`${summaryLines(run, { files, sheet }).join('\n')}\n`);
   }
 }

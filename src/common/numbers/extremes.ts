@@ -15,3 +15,9 @@ export function smallest(values: Iterable<number>, most = Number.POSITIVE_INFINI
   for (const value of values) if (value < result) result = value;
   return result;
 }
+
+/** Null: none is known. */
+export function smallestKnown(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : smallest(known);
+}

@@ -1,4 +1,4 @@
-import { largest } from '../../common/numbers/extremes.ts';
+import { largest, smallestKnown } from '../../common/numbers/extremes.ts';
 import { services } from '../enums.ts';
 import type { RunRecord, RunWork, SessionRecord } from '../run-record.ts';
 
@@ -18,6 +18,7 @@ export function mergeRecords(records: RunRecord[]): RunRecord {
     service: serviceOf(records),
     chromiums: [...new Set(records.flatMap(({ chromiums }) => chromiums))],
     shard: null,
+    browsers: smallestKnown(records.map(({ browsers }) => browsers)),
     startedAt: records.map(({ startedAt }) => startedAt).sort()[0] ?? '',
     endedAt: ends.length === records.length ? (ends.at(-1) ?? null) : null,
     sessions: records.flatMap((record) => record.sessions.map((session) => ofShard(session, record))),

@@ -14,6 +14,7 @@ export class BalancedShards implements ReporterFeature {
   readonly #option: ShardsOption | false;
   readonly #ran = new Map<TestCase, RanTest>();
   #whole: ShardedSuite | null = null;
+  #browsers: number | null = null;
   #begun: { config: FullConfig; suite: Suite } | null = null;
 
   constructor({ shards = {} }: { shards?: ShardsOption | false }) {
@@ -43,6 +44,7 @@ export class BalancedShards implements ReporterFeature {
 
   async complete(record: RunRecord): Promise<RunRecord> {
     if (!this.#begun) return record;
+    this.#browsers = record.browsers;
     const { partitionOf, workOf } = await import('./shard-record.ts');
     const suite = await this.#ranSuite(this.#begun);
     return { ...record, work: workOf(suite), ...(suite.config.shard && { partition: partitionOf(suite) }) };
@@ -56,7 +58,7 @@ export class BalancedShards implements ReporterFeature {
 
   async #ranSuite({ config, suite }: { config: FullConfig; suite: Suite }): Promise<RanSuite> {
     const { testsOf } = await import('./suite-tests.ts');
-    return { config, ran: this.#ran, whole: this.#whole, begun: testsOf(config, suite) };
+    return { config, ran: this.#ran, whole: this.#whole, begun: testsOf(config, suite), browsers: this.#browsers };
   }
 }
 

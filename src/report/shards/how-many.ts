@@ -1,7 +1,7 @@
 import { largest } from '../../common/numbers/extremes.ts';
 import type { RunRecord, RunWork } from '../../record/run-record.ts';
 import { duration } from '../summary/format.ts';
-import { expectedMs, type PartitionOptions, partition, type Repeated } from './partition.ts';
+import { expectedMs, type PartitionOptions, partition, type Repeated, workersWithBrowser } from './partition.ts';
 import { inserted } from './test-tree.ts';
 
 /** How many shards and browsers a table has at most. */
@@ -13,13 +13,15 @@ export type ShardRow = Record<string, string | number>;
 
 /**
  * How long the tests of a run would take in so many shards with so many browsers each, without the start of a machine:
- * `4 min 10 s (16.7)`, the second in minutes of all browsers. Empty: the record has no work.
+ * `4 min 10 s (16.7)`, the second in minutes of all browsers; `–`: there are fewer. Empty: the record has no work.
  */
-export function howManyShards({ work }: Pick<RunRecord, 'work'>): ShardRow[] {
+export function howManyShards({ work, browsers: most }: Pick<RunRecord, 'work' | 'browsers'>): ShardRow[] {
   if (!work) return [];
   return SHARDS.filter((shards) => shards <= work.pieces.length).map((shards) => {
     const row: ShardRow = { shards };
     for (const browsers of BROWSERS) {
+      row[columnOf(browsers)] = '–';
+      if (most !== null && shards * browsers > most) continue;
       const ends = endsOf(work, shards, browsers);
       const browserMs = ends.reduce((sum, end) => sum + end.ms * end.browsers, 0);
       row[columnOf(browsers)] = `${duration(longestOf(ends))} (${(browserMs / 60_000).toFixed(1)})`;
@@ -42,11 +44,17 @@ export interface ShardEnd {
 }
 
 /** When the last shard would end, in ms. */
-export function longestOf(ends: readonly ShardEnd[]): number {
+function longestOf(ends: readonly ShardEnd[]): number {
   return largest(
     ends.map(({ ms }) => ms),
     0,
   );
+}
+
+/** How long the longest of so many balanced shards would take, in ms. Null: unknown, or more shards than pieces. */
+export function balancedMs({ work, browsers }: Pick<RunRecord, 'work' | 'browsers'>, shards: number): number | null {
+  if (!work || shards > work.pieces.length) return null;
+  return longestOf(endsOf(work, shards, workersWithBrowser(work.workers, browsers, shards)));
 }
 
 /** When each of so many balanced shards would end. */

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { largest } from '../../common/numbers/extremes.ts';
+import { largest, smallestKnown } from '../../common/numbers/extremes.ts';
 import { writeAtomically } from '../../common/write-atomically.ts';
+import type { FigureRow } from '../../record/figures.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { mergeRecords } from '../../record/shards/merge-records.ts';
 import { missingShards, type ShardPart, shardSets } from '../../record/shards/shard-sets.ts';
 import type { MergedRecords, MergeFeature } from '../feature.ts';
 import { duration } from '../summary/format.ts';
-import { endsOf, howManyShards, longestOf, SHARD_COLUMNS } from './how-many.ts';
+import { balancedMs, howManyShards, SHARD_COLUMNS } from './how-many.ts';
 import { ByTest, compareTexts, shownTest, type TestKey } from './test-tree.ts';
 import { parseTimings, type Timings, timingsText, withMeasured } from './timings-file.ts';
 
@@ -27,7 +28,7 @@ interface KnownPart extends Part {
 export const mergedShards: MergeFeature = {
   problems: (records) => shardSets(records.flatMap(partOf)).flatMap(problemsOf),
 
-  lines: (records) => shardSets(records.flatMap(partOf)).flatMap(balanceOf),
+  figures: (records) => shardSets(records.flatMap(partOf)).flatMap(balanceOf),
 
   tables: [
     {
@@ -83,19 +84,18 @@ function problemsOf(set: readonly Part[]): string[] {
 }
 
 /** How long the shards of one run took, and how long balanced ones would have taken. */
-function balanceOf(set: readonly Part[]): string[] {
+function balanceOf(set: readonly Part[]): FigureRow[] {
   const took = set.flatMap(({ record: { startedAt, endedAt } }) =>
     endedAt === null ? [] : Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)),
   );
   if (took.length < 2 || took.length < set.length) return [];
   const each = set.map(({ current, total }, n) => `${current}/${total} ${duration(took[n] ?? 0)}`).join(', ');
   const mean = took.reduce((sum, ms) => sum + ms, 0) / took.length;
-  const { work } = mergeRecords(set.map(({ record }) => record));
-  const total = set[0]?.total ?? 1;
-  const balanced = work && total <= work.pieces.length ? longestOf(endsOf(work, total, work.workers)) : null;
+  const merged = mergeRecords(set.map(({ record }) => record));
+  const balanced = balancedMs(merged, set[0]?.total ?? 1);
   const tests =
     balanced === null ? '' : `. Balanced by these timings, the tests of the longest one take ${duration(balanced)}`;
-  return [`shards: ${each}; in equal parts ${duration(mean)} each${tests}`];
+  return [{ label: 'shards', value: `${each}; in equal parts ${duration(mean)} each${tests}` }];
 }
 
 function named(
@@ -141,7 +141,8 @@ function mergedTimings({ records, files }: MergedRecords): Timings | null {
   );
   const limits = written.flatMap(({ projectWorkers }) => Object.entries(projectWorkers));
   const projectWorkers = Object.fromEntries(limits.sort(([a], [b]) => compareTexts(a, b)));
-  return { workers, projectWorkers, tests };
+  const browsers = smallestKnown(written.map((each) => each.browsers));
+  return { workers, projectWorkers, browsers, tests };
 }
 
 interface TimedRun {

@@ -20,6 +20,11 @@ export interface PartitionOptions extends Workers {
   needs: ReadonlyMap<string, readonly Repeated[]>;
 }
 
+/** How many workers of a shard have a browser while all shards run. */
+export function workersWithBrowser(workers: number, browsers: number | null, shards: number): number {
+  return browsers === null ? workers : Math.min(workers, Math.max(1, Math.floor(browsers / shards)));
+}
+
 /**
  * Assigns each piece to a shard, from 0 on: the longest ones first, each to the shard that then ends it earliest, of
  * several to the one with the least to do. The result depends only on the arguments and their order, and all numbers

@@ -20,6 +20,8 @@ export interface RanSuite {
   whole: ShardedSuite | null;
   /** The tests that were to run. */
   begun: ShardedSuite['tests'];
+  /** How many browsers may run at once, for all shards together; null: unknown. */
+  browsers: number | null;
 }
 
 /** What a shard has run, for its record. */

@@ -2,11 +2,11 @@ import type { FullConfig, Suite, TestCase } from '@playwright/test/reporter';
 import { notify } from '../../common/text/notify.ts';
 import type { ShardsOption } from '../../options/schema/shards-option.ts';
 import type { WholeSuite } from '../feature.ts';
-import { duration } from '../summary/format.ts';
+import { duration, many } from '../summary/format.ts';
 import { DEFAULT_FILE, type FoundTimings, findTimings } from './find-timings.ts';
-import { expectedMs, type PartitionOptions, type Piece, partition } from './partition.ts';
+import { expectedMs, type PartitionOptions, type Piece, partition, workersWithBrowser } from './partition.ts';
 import { needsOf, type ShardedSuite, type SuitePiece, undividedSuite } from './pieces.ts';
-import type { SuiteTests } from './suite-tests.ts';
+import { type SuiteTests, workersOf } from './suite-tests.ts';
 import { Expectation, hashOf } from './timings-file.ts';
 
 /**
@@ -19,6 +19,11 @@ export function shardSuite(whole: WholeSuite, option: ShardsOption | false): Sha
   const { tests } = undivided;
   const total = config.shard?.total ?? 1;
   if (option === false || total === 1) return undivided;
+  // UI mode shows Playwright's own shard, and runs what is selected in it.
+  if (process.argv.some((arg) => /^--ui(-host|-port)?(=|$)/.test(arg))) {
+    takesOver(testRun);
+    return undivided;
+  }
   const found = findTimings(config, option, process.env);
   if (!found.timings) {
     notify(
@@ -28,11 +33,10 @@ export function shardSuite(whole: WholeSuite, option: ShardsOption | false): Sha
   }
   const expectation = new Expectation(found.timings);
   const pieces = undivided.pieces.map((piece) => ({ ...piece, ms: expectedOf(piece, expectation) }));
-  const options = {
-    ...found.timings,
-    shards: total,
-    needs: needsOf(config, tests.repeated, found.timings.workers, ({ key }) => expectation.of(key)),
-  };
+  const { projectWorkers, browsers } = found.timings;
+  const workers = workersWithBrowser(found.timings.workers, browsers, total);
+  const needs = needsOf(config, tests.repeated, workers, ({ key }) => expectation.of(key));
+  const options = { workers, projectWorkers, shards: total, needs };
   const shards = partition(pieces, options);
   const own = pieces.filter((_, n) => shards[n] === (config.shard?.current ?? 1) - 1);
   const assigned = new Set(own.flatMap((piece) => piece.tests.map(({ test }) => test)));
@@ -79,13 +83,20 @@ interface Shares {
   expectation: Expectation;
 }
 
-/** `shard 2/5: 34 of 120 tests, about 4.1 min on 4 workers, by poolwright-timings.json`. */
+/**
+ * `shard 2/5: 34 of 120 tests, about 4.1 min on 4 workers, by poolwright-timings.json`: on the workers of this run,
+ * which may be others than those of the timings.
+ */
 function shardLine(config: FullConfig, { own, assigned, tests, options, found, expectation }: Shares): string {
   const { current = 1, total = 1 } = config.shard ?? {};
-  const { workers } = options;
-  const many = workers === 1 ? '1 worker' : `${workers} workers`;
+  const { browsers } = found.timings;
+  const here = workersOf(config);
+  const workers = workersWithBrowser(here.workers, browsers, total);
+  const all = many(here.workers, 'worker');
+  const shared = `(${total} shards share ${many(browsers ?? 0, 'browser')})`;
+  const on = workers < here.workers ? `${workers} of ${all} ${shared}` : all;
   const unknown = tests.sharded.filter(({ key }) => !expectation.knows(key)).length;
   const missing = unknown === 0 ? '' : `; ${unknown} of all tests have no timing yet`;
-  const about = duration(expectedMs(own, options));
-  return `shard ${current}/${total}: ${assigned.size} of ${tests.sharded.length} tests, about ${about} on ${many}, by ${found.from}${missing}`;
+  const about = duration(expectedMs(own, { ...options, ...here, workers }));
+  return `shard ${current}/${total}: ${assigned.size} of ${tests.sharded.length} tests, about ${about} on ${on}, by ${found.from}${missing}`;
 }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { errorMessage } from '../../common/error-message.ts';
 import { describeIssues } from '../../common/validation.ts';
 import { MAX_MS, MAX_WORKERS } from '../../record/bounds.ts';
-import { text } from '../../record/fields.ts';
+import { count, text } from '../../record/fields.ts';
 import { ByTest, inserted, type TestKey } from './test-tree.ts';
 
 /**
@@ -24,6 +24,7 @@ export const timingsFile = z
     schema: z.literal(1).describe('Version of this file; other versions may have other fields'),
     workers: workerCount.describe('Workers of each shard, or of the run, that was measured last'),
     projectWorkers: z.record(text, workerCount).default({}).describe('Workers of projects that have a limit'),
+    browsers: count.optional().describe('How many browsers may run at once, for all shards together'),
     projects: z
       .record(text, z.record(text, z.record(text, z.array(z.number().int().min(0).max(MAX_MS)).min(1).max(MAX_KEPT))))
       .describe(
@@ -34,6 +35,8 @@ export const timingsFile = z
 
 /** How long tests take. */
 export interface Timings extends Workers {
+  /** For all shards together; null: unknown. */
+  browsers: number | null;
   tests: ByTest<readonly number[]>;
 }
 
@@ -53,13 +56,16 @@ export function parseTimings(content: string): { timings: Timings } | { why: str
   }
   const parsed = timingsFile.safeParse(value);
   if (!parsed.success) return { why: describeIssues(parsed.error, value, timingsFile)[0] ?? 'it is not valid' };
-  const { workers, projectWorkers, projects } = parsed.data;
-  return { timings: { workers, projectWorkers, tests: ByTest.of(projects) } };
+  const { workers, projectWorkers, browsers = null, projects } = parsed.data;
+  return { timings: { workers, projectWorkers, browsers, tests: ByTest.of(projects) } };
 }
 
 /** The text of a file: one line for each test. */
-export function timingsText({ workers, projectWorkers, tests }: Timings): string {
-  const limits = Object.keys(projectWorkers).length > 0 ? { projectWorkers } : {};
+export function timingsText({ workers, projectWorkers, browsers, tests }: Timings): string {
+  const limits = {
+    ...(Object.keys(projectWorkers).length > 0 && { projectWorkers }),
+    ...(browsers !== null && { browsers }),
+  };
   const json = JSON.stringify({ schema: 1, workers, ...limits, projects: tests.tree }, null, 2);
   // Titles have no line breaks in JSON: only lists of numbers match.
   return `${json.replace(/\[\n[\d,\s]+\]/g, (list) => JSON.stringify(JSON.parse(list)).replaceAll(',', ', '))}\n`;

@@ -15,7 +15,10 @@ import { ByTest, inserted, type TestKey } from './test-tree.ts';
 import { type Timings, timingsText, withMeasured } from './timings-file.ts';
 
 /** Writes what a run has measured, with what was known before. Says it if that fails, and never rejects. */
-export async function writeTimings({ config, ran, whole, begun }: RanSuite, option: ShardsOption): Promise<void> {
+export async function writeTimings(
+  { config, ran, whole, begun, browsers }: RanSuite,
+  option: ShardsOption,
+): Promise<void> {
   const directory = recordDirectory(config);
   // Merged blobs name the output directory of the machine that ran the tests.
   if (!existsSync(dirname(dirname(directory)))) return;
@@ -29,7 +32,7 @@ export async function writeTimings({ config, ran, whole, begun }: RanSuite, opti
   const earlier = new ByTest<readonly number[]>();
   for (const [key, history] of earlierTimings(config, whole, option)?.tests.entries() ?? [])
     if (exists(key)) earlier.set(key, history);
-  const text = timingsText({ ...workersOf(config), tests: withMeasured(earlier, measured.entries()) });
+  const text = timingsText({ ...workersOf(config), browsers, tests: withMeasured(earlier, measured.entries()) });
   const cache = config.shard || process.env.CI ? null : cacheFile(config);
   for (const file of [join(directory, 'timings.json'), ...(cache === null ? [] : [cache])]) {
     try {

@@ -1,20 +1,14 @@
-import type { RunFigures, RunWithFigures } from '../../record/figures.ts';
+import type { FigureRow, RunFigures, RunWithFigures } from '../../record/figures.ts';
 import { bytes, duration, many, testWord } from './format.ts';
 
 /** Minimum round-trip time that is reported, in ms. Below it, there is nothing to save. */
 const FAR_MS = 5;
 
-/** A figure for terminal, Markdown and timeline. */
-export interface FigureRow {
-  label: string;
-  value: string;
-}
-
 /** Shorter waits round to zero, in ms. */
 const NO_WAIT_MS = 50;
 
 /** The known figures that are not zero, in the order of the summary. */
-export function figureRows({ record: { runner, service }, figures }: RunWithFigures): FigureRow[] {
+export function figureRows({ record: { runner, service }, figures, others = [] }: RunWithFigures): FigureRow[] {
   const isEmulator = service === 'emulator';
   const rows = [
     {
@@ -33,9 +27,8 @@ export function figureRows({ record: { runner, service }, figures }: RunWithFigu
     // The emulator's money is not real.
     { label: 'used', parts: [...bandwidth(figures), isEmulator ? '' : cost(figures)] },
   ];
-  return rows
-    .map(({ label, parts }) => ({ label, value: parts.filter((part) => part !== '').join('; ') }))
-    .filter(({ value }) => value !== '');
+  const known = rows.map(({ label, parts }) => ({ label, value: parts.filter((part) => part !== '').join('; ') }));
+  return [...known, ...others].filter(({ value }) => value !== '');
 }
 
 /** Sessions are the rule, so only pools are mentioned. */

@@ -307,7 +307,7 @@ function withGlobalSetup(theirs: PlaywrightTestConfig['globalSetup']) {
   return { globalSetup: ours, single: theirs };
 }
 
-/** Our reporter goes first, so that its summary precedes the others' final output. One that the user added is kept. */
+/** Our reporter goes first, so that its summary precedes the others' final output. One that the user added stays. */
 function withReporter(reporter: PlaywrightTestConfig['reporter'], run: HostedOptions): ReporterDescription[] {
   const { budget, shards } = run;
   const theirs: readonly ReporterDescription[] =
@@ -324,5 +324,5 @@ function withReporter(reporter: PlaywrightTestConfig['reporter'], run: HostedOpt
       ...(typeof options === 'object' ? options : {}),
     },
   ];
-  return [ours, ...theirs.filter((one) => one !== named)];
+  return named ? theirs.map((one) => (one === named ? ours : one)) : [ours, ...theirs];
 }

@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RunRecord, runRecord } from '../../../src/record/run-record.ts';
 import { ByTest, shownTest } from '../../../src/report/shards/test-tree.ts';
 import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { runPlaywright } from '../../support/e2e/run-playwright.ts';
+import { runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
 import { poolwright } from '../../support/unit/cli/command-line.ts';
 
@@ -116,6 +117,8 @@ test('balanced shards › run each test once, for 2, 3 and 7 shards', { tag: '@v
     }
   }
   const merged = JSON.parse(await consumer.read('of-7/all/timings.json'));
+  // The emulator's plan.
+  expect(merged.browsers).toBe(10);
   expect(merged.projects.main['tests/a.spec.ts'].one).toHaveLength(2);
   expect(merged.projects.setup['tests/global.setup.ts']['sets up'].length).toBeGreaterThanOrEqual(2);
 
@@ -180,4 +183,73 @@ test('balanced shards › a named file that is missing fails before a browser is
   expect(run.output()).toContain('`shards.timings` names none.json, but the file does not exist');
   expect(await service.running()).toEqual([]);
   expect(existsSync(join(run.consumer.directory, 'test-results/poolwright/timings.json'))).toBe(false);
+});
+
+/** Two shards by files: the long one, and the others. */
+const TWO = {
+  'playwright.config.ts': wrappedConfig('{}', 'workers: 1, fullyParallel: true,'),
+  ...Object.fromEntries(
+    ['a', 'b', 'c', 'd'].map((name) => [`tests/${name}.spec.ts`, suite(`test('${name}', () => {});`)]),
+  ),
+  'poolwright-timings.json': JSON.stringify({
+    schema: 1,
+    workers: 1,
+    projects: {
+      '': Object.fromEntries(
+        ['a', 'b', 'c', 'd'].map((n) => [`tests/${n}.spec.ts`, { [n]: [n === 'a' ? 9_000 : 100] }]),
+      ),
+    },
+  }),
+};
+
+test('balanced shards › in --list and --only-changed, and with another reporter that makes shards', async ({
+  newConsumer,
+  service,
+}) => {
+  const consumer = await newConsumer();
+  await consumer.write({
+    ...TWO,
+    'other.cjs': 'module.exports = class { preprocess({ testRun }) { testRun.skipSharding?.(); } };',
+    '.gitignore': 'node_modules',
+  });
+  const listed = async (...args: string[]) => {
+    const { code, output } = await runPlaywright(consumer, ['--list', ...args], service.env);
+    expect(code, output).toBe(0);
+    return [...output.matchAll(/› (\w)$/gm)].map(([, name]) => name);
+  };
+  expect(await listed('--shard=1/2')).toEqual(['a']);
+  expect(await listed('--shard=2/2')).toEqual(['b', 'c', 'd']);
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@e.test', ...args], { cwd: consumer.directory });
+  git('init', '--quiet');
+  git('add', '.');
+  git('commit', '--quiet', '--message=suite');
+  const changed = Object.entries(TWO).filter(([name]) => /[acd]\.spec\.ts$/.test(name));
+  await consumer.write(Object.fromEntries(changed.map(([name, text]) => [name, `${text}\n`])));
+  expect(await listed('--only-changed', '--shard=1/2')).toEqual(['a']);
+  expect(await listed('--only-changed', '--shard=2/2')).toEqual(['c', 'd']);
+
+  const others = await runPlaywright(
+    consumer,
+    ['--shard=1/2', '--reporter=line,./other.cjs,poolwright/reporter'],
+    service.env,
+  );
+  expect(others.code, others.output).toBe(0);
+  expect(others.output).toContain('another reporter makes the shards');
+  expect(others.output).toContain('4 passed');
+});
+
+test('balanced shards › UI mode runs all that it shows', async ({ newConsumer, service, page }) => {
+  const consumer = await newConsumer();
+  await consumer.write(TWO);
+  const run = startPlaywright(consumer, ['--ui-host=127.0.0.1', '--ui-port=0', '--shard=2/2'], service.env);
+  try {
+    await run.printed(/http:\/\/\S+/);
+    await page.goto(/http:\/\/\S+/.exec(run.output())?.[0] ?? '');
+    await page.getByTitle(/^Run all/).click();
+    await expect(page.getByTestId('status-line')).toContainText('2 passed');
+  } finally {
+    process.kill(-(run.child.pid ?? 0), 'SIGINT');
+    await run.exit;
+  }
 });

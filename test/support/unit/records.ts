@@ -73,6 +73,7 @@ export function aRecord(given: Partial<RunRecord>): RunRecord {
     service: 'hosted',
     chromiums: [],
     shard: null,
+    browsers: null,
     startedAt: at(0),
     endedAt: at(22),
     sessions: [],

@@ -137,6 +137,7 @@ export const hostileRecord: Arbitrary<RunRecord> = fc.record({
   service: fc.constantFrom('hosted', 'emulator', null),
   chromiums: fc.array(text, { maxLength: 2 }),
   shard,
+  browsers: orNull(count),
   startedAt: moment,
   endedAt: orNull(moment),
   sessions: fc.array(sessionRecord, { maxLength: 4 }),

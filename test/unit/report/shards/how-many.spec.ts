@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';
 import type { TestResult } from '@playwright/test/reporter';
@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { recordText } from '../../../../src/record/record-file.ts';
 import type { RunWork } from '../../../../src/record/run-record.ts';
 import { BalancedShards } from '../../../../src/report/shards/balanced-shards.ts';
-import { endsOf, howManyShards } from '../../../../src/report/shards/how-many.ts';
+import { balancedMs, endsOf, howManyShards } from '../../../../src/report/shards/how-many.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { poolwright } from '../../../support/unit/cli/command-line.ts';
 import { fakeSuite } from '../../../support/unit/fake-suite.ts';
@@ -24,7 +24,7 @@ function workOf(minutes: readonly number[], given: Partial<RunWork> = {}): RunWo
 
 test('how many shards › the work is shared, and what each shard repeats is added', () => {
   const needs = [{ project: 'p', needed: 'setup', ms: MINUTE }];
-  expect(howManyShards({ work: workOf([4, 2, 2], { needs }) })).toEqual([
+  expect(howManyShards({ work: workOf([4, 2, 2], { needs }), browsers: null })).toEqual([
     {
       shards: 1,
       '1 browser each': '9 min (9.0)',
@@ -35,7 +35,23 @@ test('how many shards › the work is shared, and what each shard repeats is add
     expect.objectContaining({ shards: 2, '1 browser each': '5 min (10.0)' }),
     expect.objectContaining({ shards: 3, '1 browser each': '5 min (11.0)' }),
   ]);
-  expect(howManyShards({ work: null })).toEqual([]);
+  expect(howManyShards({ work: null, browsers: null })).toEqual([]);
+});
+
+test('how many shards › only as many browsers as there are, for all shards together', () => {
+  const work = workOf([4, 4, 4, 4], { workers: 4 });
+  expect(howManyShards({ work, browsers: 4 }).slice(1, 3)).toEqual([
+    expect.objectContaining({
+      '1 browser each': '8 min (16.0)',
+      '2 browsers each': '4 min (16.0)',
+      '4 browsers each': '–',
+    }),
+    expect.objectContaining({ '1 browser each': '8 min (16.0)', '2 browsers each': '–' }),
+  ]);
+  expect([null, 4, 3, 0].map((browsers) => balancedMs({ work, browsers }, 2))).toEqual(
+    [4, 4, 8, 8].map((n) => n * MINUTE),
+  );
+  expect(balancedMs({ work, browsers: 4 }, 5)).toBeNull();
 });
 
 test('how many shards › no shard ends before its share, nor after all the work', () => {
@@ -68,9 +84,11 @@ test('report › merge says how long each shard took, and `report shards` how ma
     return file;
   });
   const merged = await poolwright(['report', 'merge', ...files], {}, directory);
-  expect(merged.stdout).toContain(
-    'shards: 1/2 6 min 40 s, 2/2 1 min 20 s; in equal parts 4 min each. Balanced by these timings, the tests of the longest one take 4 min',
+  expect(merged.stdout.replace(/\s+/g, ' ')).toContain(
+    'shards 1/2 6 min 40 s, 2/2 1 min 20 s; in equal parts 4 min each. Balanced by these timings, the tests of the longest one take 4 min',
   );
+  const timeline = readFileSync(join(directory, 'poolwright-report/timeline.html'), 'utf8');
+  expect(timeline).toContain('1/2 6 min 40 s, 2/2 1 min 20 s; in equal parts 4 min each');
   const shown = await poolwright(['report', 'shards'], {}, directory);
   expect(shown.stdout).toMatch(/^ shards {3}1 browser each {3}2 browsers each/);
   expect(shown.stdout).toMatch(/^ 2 {8}4 min \(7\.0\) {6}3 min \(9\.0\)/m);

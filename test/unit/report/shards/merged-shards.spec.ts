@@ -47,7 +47,8 @@ async function merge(directory: string, given: readonly Given[]) {
     mkdirSync(join(directory, `${n}`), { recursive: true });
     const file = join(directory, `${n}`, 'run.json');
     writeFileSync(file, recordText(record));
-    const text = timings && timingsText({ workers: n + 1, projectWorkers: {}, tests: ByTest.of(timings) });
+    const text =
+      timings && timingsText({ workers: n + 1, projectWorkers: {}, browsers: 8 - n, tests: ByTest.of(timings) });
     if (text !== undefined) writeFileSync(join(directory, `${n}`, 'timings.json'), text);
     return file;
   });
@@ -118,6 +119,7 @@ test('merge › writes the timings of all shards, each from the shard that ran t
   expect(merged.timings()).toBe(`{
   "schema": 1,
   "workers": 2,
+  "browsers": 7,
   "projects": {
     "p": {
       "a.spec.ts": {
@@ -157,7 +159,7 @@ test('timings › expect the median of five durations, and of new tests that of 
 test('timings › are sorted by code units, a line for each test, and read as they were written', () => {
   const titles = ['b', 'a', 'B', 'é', '[\n1\n]', '"', 'constructor', '10', '9'];
   const tests = ByTest.of({ p: { 'a.spec.ts': Object.fromEntries(titles.map((title, n) => [title, [n, n + 1]])) } });
-  const text = timingsText({ workers: 1, projectWorkers: { p: 1 }, tests });
+  const text = timingsText({ workers: 1, projectWorkers: { p: 1 }, browsers: 4, tests });
   const read = parseTimings(text);
   if (!('timings' in read)) throw new Error(read.why);
   expect(timingsText(read.timings)).toBe(text);

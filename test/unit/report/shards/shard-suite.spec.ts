@@ -19,13 +19,14 @@ test.beforeEach(() => {
 
 interface Timed {
   workers: number;
+  browsers?: number | null;
   tests: readonly [project: string, file: string, title: string, ms: number][];
 }
 
-function writeTimings(directory: string, { workers, tests }: Timed): void {
+function writeTimings(directory: string, { workers, browsers = null, tests }: Timed): void {
   const byTest = new ByTest<readonly number[]>();
   for (const [project, file, title, ms] of tests) byTest.set({ project, file, title }, [ms]);
-  const text = timingsText({ workers, projectWorkers: {}, tests: byTest });
+  const text = timingsText({ workers, projectWorkers: {}, browsers, tests: byTest });
   writeFileSync(join(directory, 'poolwright-timings.json'), text);
 }
 
@@ -145,8 +146,28 @@ test('shards › are as long as each other, and have the setup projects that the
     expect(shards.map(({ repeated }) => repeated.length)).toEqual([0, 1, 0]);
   });
   expect(said).toContain(
-    'shard 1/3: 2 of 14 tests, about 7.0 s on 1 worker, by poolwright-timings.json; 2 of all tests',
+    'shard 1/3: 2 of 14 tests, about 6.0 s on 2 workers, by poolwright-timings.json; 2 of all tests',
   );
+});
+
+test('shards › have the workers for which there are browsers while all shards run', async ({ directory, stderrOf }) => {
+  const names = Array.from({ length: 6 }, (_, n) => `${n}.spec.ts`);
+  const tests = names.map((file, n): Timed['tests'][number] => ['p', file, 'a', n === 0 ? 10_000 : 2_000]);
+  const projects = [{ name: 'p', files: Object.fromEntries(names.map((name) => [name, ['a']])) }];
+  const cases: [Timed['browsers'], lengths: number[], said: string][] = [
+    // The second worker of the shard with the long test has time for another one.
+    [undefined, [2, 4], 'shard 1/2: 2 of 6 tests, about 10.0 s on 2 workers, by'],
+    [4, [2, 4], 'shard 1/2: 2 of 6 tests, about 10.0 s on 2 workers, by'],
+    [3, [1, 5], 'shard 1/2: 1 of 6 tests, about 10.0 s on 1 of 2 workers (2 shards share 3 browsers), by'],
+    [1, [1, 5], 'shard 1/2: 1 of 6 tests, about 10.0 s on 1 of 2 workers (2 shards share 1 browser), by'],
+  ];
+  for (const [browsers, lengths, line] of cases) {
+    writeTimings(directory, { workers: 2, browsers, tests });
+    const said = await stderrOf(() => {
+      expect(shardsOf(directory, projects, 2).map((shard) => shard.tests.length)).toEqual(lengths);
+    });
+    expect(said).toContain(line);
+  }
 });
 
 test('shards › stay those of Playwright without valid timings, and say why once', async ({ directory, stderrOf }) => {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { inspect } from 'node:util';
 import { test as base, expect, type FullConfig } from '@playwright/test';
 import { BROKER_VARIABLE } from '../../../../src/broker/rpc/shared-broker.ts';
@@ -173,4 +174,11 @@ test('distinguishes projects with the same name or none, each with its options',
     [' (2)', '', 'GB'],
     ['twin (2)', 'twin (2)', 'IT'],
   ]);
+});
+
+test('our reporter is the first one, or where the user has added it', () => {
+  const reportersOf = (reporter: NonNullable<Parameters<typeof withHostedBrowsers>[0]['reporter']>) =>
+    [withHostedBrowsers({ reporter }).reporter].flat().map((each) => basename([each].flat().map(String)[0] ?? ''));
+  expect(reportersOf([['line'], ['other']])).toEqual(['run-reporter.cjs', 'line', 'other']);
+  expect(reportersOf([['other'], ['poolwright/reporter'], ['line']])).toEqual(['other', 'run-reporter.cjs', 'line']);
 });

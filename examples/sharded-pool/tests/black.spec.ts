@@ -1,0 +1,3 @@
+import { testTea } from './tea.ts';
+
+testTea('Assam', 4);

@@ -1,0 +1,3 @@
+import { testTea } from './tea.ts';
+
+testTea('Oolong', 3);
