@@ -118,9 +118,14 @@ async function listen(leases: ToolLeases, { port: asked, token, firstMessageMs }
     }
     sockets.handleUpgrade(request, socket, head, (opened) => {
       const userAgent = request.headers['user-agent'] ?? '';
-      // Playwright's own protocol, of a browser that this process leases at this very port.
-      if (route.kind === 'playwright') void servePlaywright(opened, `${baseOf(request, token)}/browser/${route.id}`);
-      else serveTool(opened, { route, userAgent, firstMessageMs }, leases);
+      if (route.kind === 'playwright') {
+        // This process leases the browser, at this very port.
+        const { id } = route;
+        const address = `${baseOf(request, token)}/browser/${id}`;
+        void servePlaywright(opened, { userAgent, address, giveBack: () => leases.end(id) });
+        return;
+      }
+      serveTool(opened, { route, userAgent, firstMessageMs }, leases);
     });
   });
   return {

@@ -3,7 +3,7 @@ import type { HostedSession } from '../shared/hosted-session.ts';
 import { type LeaseOptions as CommonOptions, leaseOne } from '../shared/lease-one.ts';
 import { browserHandle } from './browser-handle.ts';
 import { connectPlaywright } from './connection.ts';
-import { loadChromium } from './load-chromium.ts';
+import { loadPlaywright } from './load-playwright.ts';
 
 /** `poolwright/playwright-library`: hosted browsers for Playwright without its test runner. */
 export { EmulatorError, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../errors.ts';
@@ -36,7 +36,7 @@ export interface LeasedBrowser extends AsyncDisposable {
  * stays leased then.
  */
 export async function leaseBrowser(options: LeaseOptions = {}): Promise<LeasedBrowser> {
-  const { chromium = await loadChromium(', or pass `leaseBrowser({ chromium })`'), ...given } = options;
+  const { chromium = await loadInstalled(), ...given } = options;
   const { connection, ...leased } = await leaseOne(given, (lease, settings) =>
     connectPlaywright(chromium, lease, settings),
   );
@@ -45,4 +45,8 @@ export async function leaseBrowser(options: LeaseOptions = {}): Promise<LeasedBr
     close: leased.release,
   });
   return { browser, ...leased };
+}
+
+async function loadInstalled(): Promise<BrowserType> {
+  return (await loadPlaywright(', or pass `leaseBrowser({ chromium })`')).chromium;
 }

@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { errorMessage } from '../../common/error-message.ts';
 import { listenOn } from '../../common/platform/listen-on.ts';
 import { isFromPage, isOwnHost } from '../../common/platform/local-access.ts';
+import { refuseOtherUsers } from '../../common/platform/other-users.ts';
 import { boundedSend } from '../sockets/bounded-send.ts';
 import { closeSocket, INTERNAL_ERROR, NORMAL } from '../sockets/close-socket.ts';
 import { closeReply } from './close-reply.ts';
@@ -33,6 +34,7 @@ export async function openDebuggingPort(
     perMessageDeflate: false,
     maxPayload: constants.MAX_STRING_LENGTH,
   });
+  refuseOtherUsers(server);
   const port = await listenOn(server, { host: '127.0.0.1', port: asked });
   const mayPass = (request: IncomingMessage) => isOwnHost(request, port) && !isFromPage(request);
   server.on('request', (request, response) => {

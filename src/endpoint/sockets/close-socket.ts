@@ -13,4 +13,6 @@ export function closeSocket(socket: WebSocket, code: number, reason: string): vo
   const text = [...redactText(reason)];
   while (Buffer.byteLength(text.join('')) > MAX_REASON_BYTES) text.splice(-Math.max(1, text.length >> 4));
   socket.close(code, text.join(''));
+  // A paused one does not see the other end's response, which ends the connection.
+  socket.resume();
 }

@@ -1,28 +1,45 @@
 import { once } from 'node:events';
 import type { Browser } from '@playwright/test';
 import { WebSocket } from 'ws';
-import { loadChromium } from '../../clients/playwright/load-chromium.ts';
+import { loadPlaywright } from '../../clients/playwright/load-playwright.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { OptionsError } from '../../errors.ts';
 import { boundedSend } from './bounded-send.ts';
 import { closeSocket, INTERNAL_ERROR, NORMAL } from './close-socket.ts';
 
+/** Who connects, and to which browser. */
+interface PlaywrightTool {
+  userAgent: string;
+  /** Where a connection leases the browser. */
+  address: string;
+  /** Ends that lease. */
+  giveBack(): unknown;
+}
+
 /**
  * Serves a tool that speaks Playwright's own protocol (`connect()` in all its languages): the installed Playwright,
  * whose version must be that of the tool, connects to a browser and serves it.
- * @param address where a connection leases a browser
  */
-export async function servePlaywright(tool: WebSocket, address: string): Promise<void> {
-  tool.pause();
+export async function servePlaywright(
+  tool: WebSocket,
+  { userAgent, address, giveBack }: PlaywrightTool,
+): Promise<void> {
   tool.on('error', () => undefined);
   const left = once(tool, 'close');
+  // Also while the browser is still waited for.
+  void left.then(giveBack);
+  const early: string[] = [];
+  let send: (text: string) => void = (text) => early.push(text);
+  tool.on('message', (data) => send(String(data)));
   let browser: Browser | null = null;
   try {
-    const chromium = await loadChromium('');
+    const { chromium, version } = await loadPlaywright();
+    assertSame(userAgent, version);
     // The lease has a time limit.
     browser = await chromium.connectOverCDP(address, { timeout: 0 });
     browser.on('disconnected', () => closeSocket(tool, NORMAL, 'The lease of the browser has ended.'));
-    await connectTo(await serverOf(browser), tool);
+    send = await connectTo(await serverOf(browser), tool);
+    early.forEach(send);
     await left;
   } catch (error) {
     closeSocket(tool, INTERNAL_ERROR, errorMessage(error));
@@ -32,6 +49,16 @@ export async function servePlaywright(tool: WebSocket, address: string): Promise
   }
 }
 
+/** The protocol is that of one minor version. @throws OptionsError for a tool of another one */
+function assertSame(userAgent: string, version: string): void {
+  const [, tool] = /^Playwright\/(\d+\.\d+)\./.exec(userAgent) ?? [];
+  if (tool === undefined || version.startsWith(`${tool}.`)) return;
+  throw new OptionsError(
+    'playwright',
+    `connect(): the tool has Playwright ${tool}, and ${version} is beside poolwright. Install the same version.`,
+  );
+}
+
 /** @throws OptionsError when the installed Playwright cannot serve a browser */
 async function serverOf(browser: Browser): Promise<string> {
   if (typeof browser.bind !== 'function')
@@ -39,15 +66,14 @@ async function serverOf(browser: Browser): Promise<string> {
   return (await browser.bind('poolwright', { host: '127.0.0.1', port: 0 })).endpoint;
 }
 
-async function connectTo(address: string, tool: WebSocket): Promise<void> {
+/** Passes on what the server sends. Returns a function that sends to it. */
+async function connectTo(address: string, tool: WebSocket): Promise<(text: string) => void> {
   const server = new WebSocket(address, { perMessageDeflate: false });
   server.on('close', (_code, reason) => closeSocket(tool, NORMAL, String(reason)));
   tool.on('close', () => server.close());
   await once(server, 'open');
   server.on('error', () => undefined);
-  const sendToServer = boundedSend(server, tool);
   const sendToTool = boundedSend(tool, server);
-  tool.on('message', (data) => sendToServer(String(data)));
   server.on('message', (data) => sendToTool(String(data)));
-  tool.resume();
+  return boundedSend(server, tool);
 }

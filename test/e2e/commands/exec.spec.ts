@@ -1,12 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Consumer } from '../../support/e2e/consumer.ts';
+import { chromium } from '@playwright/test';
 import { expect, test } from '../../support/e2e/fixtures.ts';
-import { userEnvironment } from '../../support/e2e/run-command.ts';
 import { recordOf } from '../../support/e2e/runner-records.ts';
-import type { TestService } from '../../support/e2e/service.ts';
+import { startCommand } from '../../support/e2e/start-command.ts';
 
 /** `poolwright exec` of the packed package, with tools that know nothing of it. */
 
@@ -43,7 +38,30 @@ await first.goto('data:text/html,<title>connected</title>');
 console.log(await first.title());
 await other.close();`;
 
-/** Connects as often as asked, and uses each browser once; at most two may be there at the same time. */
+/** By Playwright's own protocol. */
+const CONNECT_OWN = `
+import { chromium } from '@playwright/test';
+const browser = await chromium.connect(process.env.POOLWRIGHT_ENDPOINT + '/playwright');
+const page = await browser.newPage();
+await page.goto('data:text/html,<title>connected</title>');
+console.log(await page.title());
+await browser.close();`;
+
+/** As tools do that know only a port. */
+const CONNECT_TO_PORT = `
+const { WebSocket } = await import('ws');
+const get = async (path) => await (await fetch('http://127.0.0.1:' + process.argv[2] + '/json/' + path)).json();
+const { domains } = await get('protocol');
+console.log(domains.some(({ domain, commands }) => domain === 'Page' && commands.length > 50));
+const [page] = await get('list');
+const socket = new WebSocket(page.webSocketDebuggerUrl);
+socket.on('open', () => socket.send('{"id":1,"method":"Runtime.evaluate","params":{"expression":"1 + 1"}}'));
+socket.on('message', (data) => {
+  console.log(JSON.parse(data).result.result.value);
+  socket.close();
+});`;
+
+/** Connects 50 times at once, and uses each browser. */
 const CONNECT_MANY = `
 const { WebSocket } = await import('ws');
 let open = 0, most = 0;
@@ -58,7 +76,7 @@ const use = () => new Promise((resolve, reject) => {
     setTimeout(() => { open -= 1; socket.close(); resolve(); }, 50);
   });
 });
-await Promise.all(Array.from({ length: 12 }, use));
+await Promise.all(Array.from({ length: 50 }, use));
 console.log('most', most);`;
 
 /** Launches three browsers, reports the programs, and waits. */
@@ -69,26 +87,6 @@ const browsers = await Promise.all([launch(), launch(), launch()]);
 console.log(JSON.stringify({ pid: process.pid, programs: browsers.map((each) => each.process().pid) }));
 setInterval(() => undefined, 1000);`;
 
-/** Starts the command; stdout by line. */
-function start(consumer: Consumer, { env }: TestService, args: readonly string[]) {
-  const cli = join(consumer.directory, 'node_modules/poolwright/dist/cli.js');
-  const child = spawn(process.execPath, [cli, 'exec', ...args], {
-    cwd: consumer.directory,
-    env: userEnvironment(env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk;
-  });
-  const lines: string[] = [];
-  const reader = createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
-  const firstLine = once(reader, 'line').then(([line]) => String(line));
-  firstLine.catch(() => undefined);
-  const end = once(child, 'close').then(([code, signal]) => ({ code, signal, lines, stderr }));
-  return { child, firstLine, end };
-}
-
 test.describe('tools that start or connect to a browser', () => {
   test.use({ browsers: 'shell' });
   test.setTimeout(240_000);
@@ -97,11 +95,18 @@ test.describe('tools that start or connect to a browser', () => {
     ['Playwright starts it', LAUNCH_PLAYWRIGHT, ['launched']],
     ['Puppeteer starts it, on a pipe and on a port', LAUNCH_PUPPETEER, ['launched', 'launched']],
     ['Playwright and Puppeteer connect to it', CONNECT, ['connected', 'connected']],
+    ["Playwright connects to it by Playwright's own protocol", CONNECT_OWN, ['connected']],
   ] as const) {
     test(name, async ({ newConsumer, service }) => {
       const consumer = await newConsumer('latest', 'module', ['puppeteer-core']);
       await consumer.write({ 'tool.mjs': script });
-      const { code, lines, stderr } = await start(consumer, service, ['--', 'node', 'tool.mjs', '{endpoint}']).end;
+      const { code, lines, stderr } = await startCommand(consumer, service, [
+        'exec',
+        '--',
+        'node',
+        'tool.mjs',
+        '{endpoint}',
+      ]).end;
       expect(lines, stderr).toEqual(titles);
       expect(code).toBe(0);
       const { runner, sessions } = await recordOf(consumer);
@@ -113,10 +118,44 @@ test.describe('tools that start or connect to a browser', () => {
     });
   }
 
+  test('a tool that knows only a port', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer('latest', 'module', ['ws']);
+    await consumer.write({ 'tool.mjs': CONNECT_TO_PORT });
+    const { code, lines, stderr } = await startCommand(consumer, service, ['exec', 'node', 'tool.mjs', '{port}']).end;
+    expect(lines, stderr).toEqual(['true', '2']);
+    expect(code).toBe(0);
+    expect(await service.allSessions()).toBe(1);
+    expect(await service.running()).toEqual([]);
+  });
+
+  test('serve: browsers until it is stopped', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer();
+    const { child, firstLine, end } = startCommand(consumer, service, ['serve', '--json']);
+    const { endpoint } = JSON.parse(await firstLine);
+    const browser = await chromium.connectOverCDP(endpoint);
+    expect(await service.running()).toHaveLength(1);
+    const ended = new Promise((resolve) => browser.once('disconnected', resolve));
+    child.kill('SIGINT');
+    await ended;
+    expect(await end).toMatchObject({ code: 0, stderr: expect.stringContaining('1 connection on 1 hosted browser') });
+    expect(await service.running()).toEqual([]);
+  });
+
+  test("another version of Playwright's own protocol is one clear error", async ({ newConsumer, service }) => {
+    const consumer = await newConsumer('oldest', 'module');
+    await consumer.write({ 'tool.mjs': CONNECT_OWN });
+    const { code, stderr } = await startCommand(consumer, service, ['exec', 'node', 'tool.mjs']).end;
+    expect(stderr).toMatch(
+      /connect\(\): the tool has Playwright 1\.48, and 1\.\d+\.\d+ is beside poolwright\. Install the same version\./,
+    );
+    expect(code).toBe(1);
+    expect(await service.running()).toEqual([]);
+  });
+
   test('a program and a command that are killed leave no browser', async ({ newConsumer, service }) => {
     const consumer = await newConsumer('latest', 'module', ['puppeteer-core']);
     await consumer.write({ 'tool.mjs': HANG });
-    const { firstLine, end } = start(consumer, service, ['--', 'node', 'tool.mjs']);
+    const { firstLine, end } = startCommand(consumer, service, ['exec', '--', 'node', 'tool.mjs']);
     const { pid, programs } = JSON.parse(await firstLine);
     expect(await service.running()).toHaveLength(3);
     process.kill(programs[0], 'SIGKILL');
@@ -132,7 +171,7 @@ test.describe('tools that start or connect to a browser', () => {
   }) => {
     const consumer = await newConsumer('latest', 'module', ['puppeteer-core']);
     await consumer.write({ 'tool.mjs': HANG });
-    const { child, firstLine } = start(consumer, service, ['--', 'node', 'tool.mjs']);
+    const { child, firstLine } = startCommand(consumer, service, ['exec', '--', 'node', 'tool.mjs']);
     const { pid } = JSON.parse(await firstLine);
     child.kill('SIGKILL');
     await expect.poll(service.running, { timeout: 60_000 }).toEqual([]);
@@ -145,7 +184,7 @@ test.describe('without pages', () => {
 
   test('ends as the command does', async ({ newConsumer, service }) => {
     const consumer = await newConsumer();
-    const ends = async (...args: string[]) => await start(consumer, service, args).end;
+    const ends = async (...args: string[]) => await startCommand(consumer, service, ['exec', ...args]).end;
     expect(await ends('--', 'sh', '-c', 'exit 7')).toMatchObject({ code: 7, signal: null });
     expect(await ends('--', 'sh', '-c', 'kill -TERM $$')).toMatchObject({ code: null, signal: 'SIGTERM' });
     expect(await ends('--', 'no-such-command')).toMatchObject({
@@ -159,16 +198,16 @@ test.describe('without pages', () => {
     expect(await service.allSessions()).toBe(0);
   });
 
-  test.describe('at a plan of two browsers', () => {
-    test.use({ serviceOptions: { concurrentBrowsers: 2 } });
+  test.describe('at a plan of five browsers', () => {
+    test.use({ serviceOptions: { concurrentBrowsers: 5 } });
 
-    test('twelve connections queue', async ({ newConsumer, service }) => {
+    test('fifty connections queue', async ({ newConsumer, service }) => {
       const consumer = await newConsumer('latest', 'module', ['ws']);
       await consumer.write({ 'tool.mjs': CONNECT_MANY });
-      const { code, lines, stderr } = await start(consumer, service, ['--', 'node', 'tool.mjs']).end;
-      expect(lines, stderr).toEqual([expect.stringMatching(/^most [12]$/)]);
+      const { code, lines, stderr } = await startCommand(consumer, service, ['exec', 'node', 'tool.mjs']).end;
+      expect(lines, stderr).toEqual([expect.stringMatching(/^most [1-5]$/)]);
       expect(code).toBe(0);
-      expect(await service.allSessions()).toBe(12);
+      expect(await service.allSessions()).toBe(50);
       expect(await service.running()).toEqual([]);
     });
   });

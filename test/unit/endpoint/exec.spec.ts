@@ -25,7 +25,13 @@ test('a command that ignores SIGTERM gets SIGKILL, and the user is told what is 
   let end: unknown;
   const said = await stderrOf(async () => {
     const limits = { noticeMs: 10, endMs: 500 };
-    end = await runCommand(['node', '-e', script, ready], { url: 'ws://e', openPort: async () => 7 }, '/p', asked, limits);
+    end = await runCommand(
+      ['node', '-e', script, ready],
+      { url: 'ws://e', openPort: async () => 7 },
+      '/p',
+      asked,
+      limits,
+    );
   });
   expect(end).toEqual({ signal: 'SIGKILL' });
   expect(said).toMatch(/^poolwright: waiting for `node` \(process \d+\) to end\. At 0\.5 s, it gets SIGKILL$/m);
