@@ -21,7 +21,7 @@ export function localProjects(suite: Suite): string | null {
 const IN_TESTS =
   process.platform === 'win32'
     ? 'On Windows, use the fixtures `browser`, `context` or `page`'
-    : 'Only a launch without `channel` and `executablePath` gets one';
+    : 'Without `channel`, `executablePath`, `proxy` and `--load-extension`, it would be hosted';
 
 /**
  * @param calls that started a browser, such as `chromium.launch() at a.spec.ts:12`

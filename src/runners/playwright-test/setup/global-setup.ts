@@ -239,5 +239,5 @@ function launchOptionsOf({ channel, launchOptions }: Project['use']): string[] {
   // `--headed` has a notice with its own advice.
   const { headless: _headless, ...others } = launchOptions ?? {};
   const named = Object.entries(others).filter(([, value]) => value !== undefined);
-  return [...(channel === undefined ? [] : ['channel']), ...named.map(([key]) => `launchOptions.${key}`)];
+  return [...(typeof channel === 'string' ? ['channel'] : []), ...named.map(([key]) => `launchOptions.${key}`)];
 }
