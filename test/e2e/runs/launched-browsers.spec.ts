@@ -65,8 +65,8 @@ for (const version of ['latest', 'oldest'] as const) {
       ...['two, which stay open', 'two, which stay open'],
       'with a profile',
     ]);
-    for (const { endReason, tests } of sessions) {
-      expect(endReason).toBe('finished');
+    for (const { endConfirmed, tests } of sessions) {
+      expect(endConfirmed).toBe(true);
       expect(tests[0]?.proxiedBytes).toBeGreaterThan(0);
     }
     for (const { annotations } of await reportedTests(consumer))
@@ -91,6 +91,31 @@ test('the test of poolwright › has them without the config wrapper', async ({ 
   expect(await service.running()).toEqual([]);
 });
 
+test('a launch › stays on this machine where the project or its own options say that', async ({ runSuite }) => {
+  const run = await runSuite({
+    code: 1,
+    config: "workers: 1, projects: [{ name: 'hosted' }, { name: 'local', use: { hosted: false } }],",
+    tests: `import { chromium, test } from '@playwright/test';
+      const launch = async (options) => await (await chromium.launch(options)).close();
+      test('plain', async () => { await launch(); });
+      test('channel', async () => { await launch({ channel: 'chromium' }); });
+      test('proxy', async () => { await launch({ proxy: { server: 'http://127.0.0.1:1' } }); });
+      test('extension', async () => { await launch({ args: ['--load-extension=/nowhere'] }); });`,
+    // Playwright has no browsers here.
+    env: { PLAYWRIGHT_BROWSERS_PATH: '/nowhere' },
+  });
+  const tests = await run.tests();
+  const isMissing = (error = '') => error.includes("Executable doesn't exist");
+  const local = tests.filter(({ results }) => isMissing(results[0]?.error?.message));
+  expect(local.map(({ project, title }) => `${project} ${title}`).sort()).toEqual([
+    ...['hosted channel', 'hosted extension', 'hosted proxy'],
+    ...['local channel', 'local extension', 'local plain', 'local proxy'],
+  ]);
+  expect(tests.filter(({ results }) => results[0]?.status === 'passed')).toMatchObject([{ title: 'plain' }]);
+  const noted = tests.flatMap(({ title, annotations }) => annotations.map(({ type }) => `${title} ${type}`));
+  expect(noted).toEqual(['channel local-browser', 'proxy local-browser', 'extension local-browser']);
+});
+
 test('a worker that is killed › leaves no browser', async ({ startSuite, service }) => {
   const run = await startSuite({
     config: 'workers: 1,',
@@ -113,26 +138,33 @@ test('a worker that is killed › leaves no browser', async ({ startSuite, servi
 test.describe('at a plan of one browser', () => {
   test.use({ serviceOptions: { concurrentBrowsers: 1 } });
 
-  test('a launch › gets the idle one of its worker, and fails before its test times out if that is in use', async ({
+  test('a launch › gets the idle one of its worker, and fails in time if that is in use', async ({
     runSuite,
     service,
   }) => {
     const run = await runSuite({
-      config: 'workers: 1, timeout: 20_000,',
+      options: '{ acquireTimeout: 20_000 }',
+      config: 'workers: 1, timeout: 60_000,',
       tests: `import { chromium, expect, test } from '@playwright/test';
-        test('uses the page', async ({ page }) => { await page.goto('about:blank'); });
-        test('launches', async () => {
-          const browser = await chromium.launch();
-          await browser.newPage();
-          await browser.close();
+        const launch = async () => await (await chromium.launch()).close();
+        test('the first', launch);
+        test('the page', async ({ page }) => { await page.goto('about:blank'); });
+        test('after the page', launch);
+        test('beside the page', async ({ page }) => {
+          await expect(launch()).rejects.toMatchObject({
+            code: 'ACQUIRE_TIMEOUT',
+            message: expect.stringContaining('No browser within 20 s'),
+          });
         });
-        test('does both', async ({ page }) => {
-          const error = await chromium.launch().catch((error) => error);
-          expect(String(error)).toContain('needs one besides that of');
-          expect(error.code).toBe('ACQUIRE_TIMEOUT');
+        test('with little time', async ({ page }) => {
+          test.setTimeout(6_000);
+          await expect(launch()).rejects.toMatchObject({
+            code: 'ACQUIRE_TIMEOUT',
+            message: expect.stringContaining('before the end of the test'),
+          });
         });`,
     });
-    expect(run.output).toContain('3 passed');
+    expect(run.output).toContain('5 passed');
     expect(await service.running()).toEqual([]);
   });
 });
