@@ -1,9 +1,12 @@
-import type { Browser, BrowserContext } from '@playwright/test';
+import type { Browser, BrowserContext, LaunchOptions } from '@playwright/test';
 import { clearTimeout, setTimeout } from '../common/clock.ts';
 import { withoutStack } from '../common/error-message.ts';
 import { LeaseError, withCodedName } from '../errors.ts';
+import { leasePlan } from '../options/lease-plan.ts';
 import type { Launched } from '../runners/playwright-test/launches.ts';
 import type { LaunchModule } from '../runners/playwright-test/own-launches.ts';
+import { brokerForWorker, connectionOf } from '../runners/playwright-test/setup/worker-broker.ts';
+import { workerState } from '../runners/playwright-test/worker-state.ts';
 import { startEndpoint } from './endpoint.ts';
 import { needsLocalBrowser } from './program/browser-arguments.ts';
 import { programFile } from './program-file.ts';
@@ -15,13 +18,26 @@ const MARGIN_MS = 1_000;
  * Starts our program in place of a browser. The program uses an endpoint of this process: the lease ends with the
  * program, and with this process.
  */
-export const launchHosted: LaunchModule['launchHosted'] = async ({ call, options, start }, { timeLeft, ...source }) => {
+export const launchHosted: LaunchModule['launchHosted'] = async ({ call, options, start }, project, workerInfo) => {
+  if (asksForLocal(options)) return null;
+  const { recorder, hosted } = workerState();
+  const { runningFacts: test, timeLeft } = recorder;
+  const { id, name } = project;
   let failure: unknown = null;
-  const onFailure = (error: unknown) => {
-    // Otherwise the program has ended first, and Playwright knows why.
-    if (!(error instanceof LeaseError && error.code === 'ABORTED')) failure ??= error;
-  };
-  const { url, stop } = await startEndpoint({ ...source, command: call, onFailure });
+  const { url, stop } = await startEndpoint({
+    ...(await brokerForWorker(project, workerInfo.config)),
+    connection: connectionOf(project, workerInfo),
+    project,
+    // No other test gets this browser: the test may change anything in it.
+    ownProject: { id, name, plan: { ...leasePlan(project.options, process.env), reuse: 'test' } },
+    root: workerInfo.config.rootDir,
+    command: call,
+    test,
+    onFailure: (error) => {
+      // Otherwise the program has ended first, and Playwright knows why.
+      if (!(error instanceof LeaseError && error.code === 'ABORTED')) failure ??= error;
+    },
+  });
   const giveUp = () => {
     failure = tooLate(call);
     void stop();
@@ -41,14 +57,16 @@ export const launchHosted: LaunchModule['launchHosted'] = async ({ call, options
       clearTimeout(timer);
     }
   };
-  return { launched: launch(), end: stop };
+  const launched = launch();
+  hosted?.whileWaiting(launched);
+  return { launched, end: stop };
 };
 
 /** Windows cannot start our program, which is a script. */
-export const asksForLocal: LaunchModule['asksForLocal'] = ({ executablePath, channel, proxy, args = [] }) =>
-  [executablePath, channel, proxy].some((option) => option !== undefined) ||
-  needsLocalBrowser(args) ||
-  process.platform === 'win32';
+function asksForLocal({ executablePath, channel, proxy, args = [] }: LaunchOptions): boolean {
+  const isOther = executablePath !== undefined || channel !== undefined || proxy !== undefined;
+  return isOther || needsLocalBrowser(args) || process.platform === 'win32';
+}
 
 function onClosed(launched: Launched, listener: () => void): void {
   if ('newContext' in launched) (launched as Browser).once('disconnected', listener);
