@@ -43,6 +43,8 @@ const ofRunner = {
   'refused-config': 'src/runners/playwright-test/config/refused-config.ts',
   workers: 'src/runners/playwright-test/config/workers.ts',
 };
+/** Loaded by a worker whose tests launch browsers themselves. */
+const ofWorkers = { 'hosted-launch': 'src/endpoint/hosted-launch.ts' };
 /** Loaded or run by path. Jest's in ES modules only, because CommonJS has no `import()` in our build. */
 const byPath = {
   'broker-main': 'src/broker/main.ts',
@@ -103,7 +105,12 @@ function withEsModules(options: { alias?: Record<string, string> }) {
 const builds: Options[] = [
   { ...esm, ...forRuns, entry: { ...esmOnly, ...unsplit, ...byPath } },
   { ...esm, ...forCommands, entry: commands, esbuildOptions: withEsModules },
-  { ...cjs, ...forRuns, plugins: entriesOfRuns, entry: { ...loadedByRuns, ...setup, ...libraries, ...ofRunner } },
+  {
+    ...cjs,
+    ...forRuns,
+    plugins: entriesOfRuns,
+    entry: { ...loadedByRuns, ...setup, ...libraries, ...ofRunner, ...ofWorkers },
+  },
   { ...cjs, plugins: entriesOfPrograms, entry: { client, emulator } },
   { ...shared, entry: { ...unsplit, ...presets }, format: ['cjs'], splitting: false },
   {

@@ -9,6 +9,7 @@ type DistFile =
   | 'film.css'
   | 'film.js'
   | 'global-setup.cjs'
+  | 'hosted-launch.cjs'
   | 'jest-environment.js'
   | 'jest-global-setup.js'
   | 'jest-global-teardown.js'

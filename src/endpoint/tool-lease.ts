@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { HostedProject } from '../broker/rpc/messages/protocol.ts';
 import type { BrokerAddress } from '../broker/rpc/shared-broker.ts';
 import { type Connection, connectThrough } from '../clients/shared/connection/connect-through.ts';
 import { TestUse } from '../clients/shared/test-use.ts';
@@ -7,6 +8,7 @@ import { dateNow } from '../common/clock.ts';
 import { PoolwrightError } from '../errors.ts';
 import type { ConnectionSettings } from '../options/schema/plan.ts';
 import { printable } from '../printable.ts';
+import type { TestFacts } from '../record/test-record.ts';
 import { BrowserClients } from './browser-clients.ts';
 
 /** The broker that leases browsers to tools, and how they are connected to. */
@@ -18,6 +20,12 @@ export interface ToolBrowsers {
   /** The directory of the run, and the command's name for the record. */
   root: string;
   command: string;
+  /** A project that the broker does not know. */
+  ownProject?: HostedProject;
+  /** The test that uses the browser, for the record; null: the tool does. */
+  test?(): TestFacts | null;
+  /** Called with the reason when a tool gets no browser. */
+  onFailure?(error: unknown): void;
 }
 
 /** Who leases a browser. */
@@ -52,10 +60,11 @@ export class ToolLease {
   constructor(browsers: ToolBrowsers, tool: ToolFacts) {
     this.#browsers = browsers;
     this.#tool = tool;
-    const { address, connection, project } = browsers;
+    const { address, connection, project, ownProject, onFailure = () => undefined } = browsers;
     const isPlaywright = IS_PLAYWRIGHT.test(tool.userAgent);
     this.#session = workerSession<Connection<BrowserClients>>({
       address,
+      ownProject,
       features: {},
       connect: (lease, events) => {
         const library = {
@@ -85,7 +94,7 @@ export class ToolLease {
       this.#giveUp = reject;
     });
     this.clients = turn.then(() => this.#start());
-    this.clients.catch(() => undefined);
+    this.clients.catch(onFailure);
   }
 
   /** Requests the browser. */
@@ -109,9 +118,9 @@ export class ToolLease {
   async #end(): Promise<void> {
     this.#giveUp(new PoolwrightError('ABORTED', 'The tool disconnected before its browser was ready.'));
     const { broker, hosted } = this.#session;
-    const { root, command, project } = this.#browsers;
+    const { root, command, project, test } = this.#browsers;
     const { number, slot, userAgent } = this.#tool;
-    const facts = {
+    const facts = test?.() ?? {
       id: String(number),
       titles: [printable(userAgent || 'unknown tool').slice(0, 200)],
       file: join(root, command),

@@ -17,9 +17,18 @@ export function localProjects(suite: Suite): string | null {
   return local.length > 0 ? `on local browsers: ${local.join(', ')}` : null;
 }
 
-/** @param calls that started a browser, such as `chromium.launch() at a.spec.ts:12` */
-export function localLaunches(calls: readonly string[]): string {
+/** Why a browser that a test has launched is not a hosted one. */
+const IN_TESTS =
+  process.platform === 'win32'
+    ? 'On Windows, use the fixtures `browser`, `context` or `page`'
+    : 'Without `channel`, `executablePath`, `proxy` and `--load-extension`, it would be hosted';
+
+/**
+ * @param calls that started a browser, such as `chromium.launch() at a.spec.ts:12`
+ * @param hosted how there would be a hosted one; default: in tests and fixtures
+ */
+export function localLaunches(calls: readonly string[], hosted = IN_TESTS): string {
   const [first = '', ...more] = [...new Set(calls)];
   const others = more.length > 0 ? ` and ${more.length} more` : '';
-  return `on a browser of this machine, not a hosted one: ${first}${others}. Use the fixtures \`browser\`, \`context\` or \`page\`, or \`leaseBrowser\`: see "Browsers that your code starts" in docs/getting-started.md`;
+  return `on a browser of this machine, not a hosted one: ${first}${others}. ${hosted}: see "Browsers that your code starts" in docs/getting-started.md`;
 }

@@ -22,5 +22,5 @@ export function findLocalLaunches(plan: Plan, { directory }: Project): void {
     return lines.flatMap((line, n) => (LAUNCH.test(line) && !COMMENT.test(line) ? [{ file, line: n + 1 }] : []));
   });
   plan.launches.push(...found.slice(0, MOST));
-  if (found.length > MOST) plan.notes.push(`${found.length - MOST} more lines start a browser on this machine.`);
+  if (found.length > MOST) plan.notes.push(`${found.length - MOST} more lines start a browser.`);
 }

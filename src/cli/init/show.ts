@@ -9,7 +9,7 @@ const LONG_LINE = 110;
 const AROUND = 20;
 
 const HOSTED =
-  '  For hosted ones, see "Browsers that your code starts" in docs/getting-started.md, or use the fixtures `browser`, `context` and `page`.';
+  '  They are hosted in tests and fixtures of Playwright Test, and on this machine elsewhere. See "Browsers that your code starts" in docs/getting-started.md.';
 
 /** What the user is shown before the question. Paths as seen from `directory`. */
 export function planLines(plan: Plan, directory: string, color: boolean): string[] {
@@ -21,7 +21,7 @@ export function planLines(plan: Plan, directory: string, color: boolean): string
   for (const note of plan.notes) lines.push(`Note: ${note}`);
   if (plan.launches.length > 0) {
     const where = plan.launches.map(({ file, line }) => `${here(file)}:${line}`).join(', ');
-    lines.push('', `Browsers that the code starts itself stay on this machine, also in hosted runs: ${where}`, HOSTED);
+    lines.push('', `Browsers that the code starts itself: ${where}`, HOSTED);
   }
   for (const { file, why, todo, lines: wanted } of plan.byHand) {
     lines.push(

@@ -141,6 +141,16 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
     if (!failed && !this.#closing) this.#idle.begin();
   }
 
+  /**
+   * The running test waits for another browser, and `wait` settles when it need not any more. If this one is not in use
+   * and the other one does not come without it, this worker gives it up.
+   */
+  whileWaiting(wait: Promise<unknown>): void {
+    this.#idle.begin();
+    const end = () => this.#idle.end();
+    wait.then(end, end);
+  }
+
   /** A message when the running test may take longer than any browser lasts; else null. */
   get warning(): string | null {
     return this.#connection && lifetimeWarning(this.#connection.lease, this.#needMs);

@@ -29,6 +29,11 @@ const KNOWN = new Set([
   'no-startup-window',
 ]);
 
+/** Whether the result would be wrong in a hosted browser. */
+export function needsLocalBrowser(args: readonly string[]): boolean {
+  return args.some((arg) => Object.keys(REFUSED).some((name) => arg.startsWith(`--${name}=`)));
+}
+
 /** @throws OptionsError for a flag without which the result would be wrong */
 export function browserArguments(args: readonly string[]): BrowserArguments {
   const flags = new Map<string, string>();

@@ -2,6 +2,7 @@ import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from 
 import type { HostedSession } from '../../clients/shared/hosted-session.ts';
 import { OptionsError } from '../../errors.ts';
 import type { ContextUse, Use } from './fixture-types.ts';
+import type { LaunchUse } from './own-launches.ts';
 import type { WorkerProject } from './setup/worker-broker.ts';
 
 /**
@@ -21,6 +22,16 @@ export async function provideHostedBrowser(
   workerInfo: WorkerInfo,
 ): Promise<void> {
   await (await load()).provideHostedBrowser(chromium, project, use, workerInfo);
+}
+
+/** The worker fixture `channel`, which makes browsers hosted that tests launch themselves. */
+export async function hostLaunches(
+  launches: LaunchUse,
+  project: WorkerProject,
+  use: Use<string | undefined>,
+  workerInfo: WorkerInfo,
+): Promise<void> {
+  await (await load()).hostLaunches(launches, project, use, workerInfo);
 }
 
 /** Records the running test. Used in two of its fixtures, see the config wrapper. */

@@ -5,11 +5,20 @@ import {
   type PlaywrightWorkerArgs,
   type PlaywrightWorkerOptions,
   type TestType,
+  type WorkerInfo,
 } from '@playwright/test';
 import type { HostedSession } from '../../clients/shared/hosted-session.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
 import { asMerged, isLocal } from './config/merged-options.ts';
-import { assertChromium, currentSession, provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
+import {
+  assertChromium,
+  currentSession,
+  hostLaunches,
+  provideHostedBrowser,
+  recordTest,
+  recordTestWith,
+} from './fixtures.ts';
+import type { WorkerProject } from './setup/worker-broker.ts';
 
 /** Test-scoped fixtures that poolwright's `test` adds. */
 export interface HostedTestFixtures {
@@ -36,6 +45,10 @@ type HostedTest = TestType<
 const TEST_OPTION = { scope: 'test', option: true } as { scope: 'test' };
 const WORKER_OPTION = { scope: 'worker', option: true } as { scope: 'worker' };
 
+function projectOf(hosted: HostedOptions, { project: { name } }: WorkerInfo): WorkerProject {
+  return { id: name, name, options: asMerged(hosted, 'use.hosted'), wrapped: false };
+}
+
 /**
  * Playwright's `test` on hosted browsers, with the fixture `hostedSession`. Works with and without
  * `withHostedBrowsers`, and in `mergeTests`.
@@ -48,9 +61,15 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
     async ({ playwright, hosted, browserName }, use, workerInfo) => {
       if (hosted === false || isLocal(hosted)) return await use(undefined);
       assertChromium(browserName, workerInfo.project.name);
-      const { name } = workerInfo.project;
-      const project = { id: name, name, options: asMerged(hosted, 'use.hosted'), wrapped: false };
-      await provideHostedBrowser(playwright.chromium, project, use, workerInfo);
+      await provideHostedBrowser(playwright.chromium, projectOf(hosted, workerInfo), use, workerInfo);
+    },
+    WORKER_OPTION,
+  ],
+
+  channel: [
+    async ({ playwright: { chromium }, launchOptions, channel, hosted }, use, workerInfo) => {
+      if (hosted === false || isLocal(hosted)) return await use(channel);
+      await hostLaunches({ chromium, launchOptions, channel }, projectOf(hosted, workerInfo), use, workerInfo);
     },
     WORKER_OPTION,
   ],

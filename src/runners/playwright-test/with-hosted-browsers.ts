@@ -31,7 +31,7 @@ import { isPlainRun } from './config/plain-run.ts';
 import { assertReusable, commonUse } from './config/reused-context.ts';
 import { rememberLocalRun, rememberRun, type WrappedProject } from './config/run-registry.ts';
 import type { ContextUse } from './fixture-types.ts';
-import { provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
+import { hostLaunches, provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
 import { selectionOf } from './setup/selected-projects.ts';
 import { hasRunBegun, type WorkerProject } from './setup/worker-broker.ts';
 
@@ -59,6 +59,7 @@ interface Project {
 }
 type Given<K extends keyof PlaywrightTestOptions> = Pick<PlaywrightTestOptions, K>;
 type Provide = (value: unknown) => Promise<void>;
+type LaunchUse = Pick<PlaywrightWorkerOptions, 'channel' | 'launchOptions'> & { playwright: { chromium: BrowserType } };
 
 /** Playwright's own number of workers, for a machine that starts its browsers itself. */
 const OWN_WORKERS = '50%';
@@ -262,6 +263,17 @@ function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
       if (browserName !== 'chromium') return await provide(undefined);
       await provideHostedBrowser(playwright.chromium, project, provide, workerInfo);
     },
+    // In a worker, where only fixtures read it.
+    ...(hasRunBegun() && {
+      channel: async (
+        { playwright: { chromium }, launchOptions, channel }: LaunchUse,
+        provide: (value: string | undefined) => Promise<void>,
+        workerInfo: WorkerInfo,
+      ) => {
+        const launches = { chromium, launchOptions, channel: use.channel ?? common.channel ?? channel };
+        await hostLaunches(launches, project, provide, workerInfo);
+      },
+    }),
     // Playwright sets up both options around every test. If a test file replaces one of them with `test.use`, the other
     // one still records its tests.
     contextOptions: async ({ contextOptions }: Given<'contextOptions'>, provide: Provide, testInfo: TestInfo) =>

@@ -6,16 +6,17 @@ import { type WorkerSession, workerSession } from '../../clients/shared/worker-s
 import { traceTime } from '../../common/time-trace.ts';
 import { OptionsError, withCodedName } from '../../errors.ts';
 import { featureSettings } from '../../features/list.ts';
-import { connectionSettings } from '../../options/lease-plan.ts';
 import { printable } from '../../printable.ts';
 import { redactText } from '../../redact.ts';
 import { reusesContext } from './config/reused-context.ts';
 import type { ContextUse, Use } from './fixture-types.ts';
-import { watchLaunches } from './local-launches.ts';
+import { watchLaunches } from './own-launches.ts';
 import { lastMeasurably } from './recording/hook-or-test.ts';
-import { brokerForWorker, type WorkerBrokerAddress, type WorkerProject } from './setup/worker-broker.ts';
+import { brokerForWorker, connectionOf, type WorkerBrokerAddress, type WorkerProject } from './setup/worker-broker.ts';
 import { testBrowser } from './test-browser.ts';
 import { workerState } from './worker-state.ts';
+
+export { hostLaunches } from './own-launches.ts';
 
 /** The implementation of the fixtures. `fixtures.ts` imports it in workers that have a test for a hosted browser. */
 
@@ -77,22 +78,19 @@ export async function provideHostedBrowser(
 function sessionOf(
   chromium: BrowserType,
   broker: WorkerBrokerAddress,
-  { id, name, options }: WorkerProject,
-  { project, config, parallelIndex }: WorkerInfo,
+  project: WorkerProject,
+  workerInfo: WorkerInfo,
 ): WorkerSession<PlaywrightConnection> {
-  const settings = connectionSettings(options, process.env, {
-    // Playwright passes the address of a `webServer` that has only a port in this variable.
-    baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
-    webServer: config.webServer,
-  });
+  const { id, name, options } = project;
+  const settings = connectionOf(project, workerInfo);
   return workerSession<PlaywrightConnection>({
     ...broker,
     connect: (lease, events) => connectPlaywright(chromium, lease, { ...settings, ...events }),
     features: featureSettings(options, process.env),
     reuse: settings.reuse,
     project: { id, name },
-    parallelIndex,
-    testTimeout: project.timeout,
+    parallelIndex: workerInfo.parallelIndex,
+    testTimeout: workerInfo.project.timeout,
     runningTry: () => workerState().recorder.runningTry,
     onUnreachable: (text) => workerState().recorder.addUnreachable(text),
     isInUse: (connection) => connection.isInUse(),
@@ -141,7 +139,7 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
  */
 export function rememberUse({ contextOptions, ...options }: ContextUse, chromium: BrowserType): void {
   workerState().contextUse = { ...options, ...contextOptions };
-  watchLaunches(chromium, (call) => workerState().recorder.launched(call));
+  watchLaunches(chromium);
 }
 
 /** The session whose browser the running test uses. @throws OptionsError for a project on local browsers */

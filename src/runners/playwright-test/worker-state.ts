@@ -1,6 +1,7 @@
 import type { PlaywrightConnection } from '../../clients/playwright/connection.ts';
 import type { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import type { WorkerFeatures } from '../../clients/shared/worker-features.ts';
+import type { Launch, Launched } from './launches.ts';
 import { Recorder } from './recording/recorder.ts';
 
 /** State that the fixtures of one worker process share. */
@@ -10,6 +11,8 @@ export interface WorkerState {
   /** Null like {@link hosted}. */
   features: WorkerFeatures | null;
   readonly recorder: Recorder;
+  /** Starts browsers that tests and fixtures launch themselves; null: they are not hosted. */
+  launch: ((launch: Launch) => Promise<Launched>) | null;
   /** Context options of the running test. Playwright adds them to those of `newContext` internally. */
   contextUse: Readonly<Record<string, unknown>>;
 }
@@ -22,6 +25,6 @@ const KEY = Symbol.for('poolwright.worker');
  */
 export function workerState(): WorkerState {
   const holder = globalThis as { [KEY]?: WorkerState };
-  holder[KEY] ??= { hosted: null, features: null, recorder: new Recorder(), contextUse: {} };
+  holder[KEY] ??= { hosted: null, features: null, recorder: new Recorder(), launch: null, contextUse: {} };
   return holder[KEY];
 }

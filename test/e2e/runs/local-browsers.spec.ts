@@ -44,8 +44,12 @@ test('browsers that the code starts › are named once by the run, with their pl
   });
   const said = run.output.split('\n').filter((line) => line.includes('on a browser of this machine'));
   expect(said).toEqual([
-    expect.stringContaining('not a hosted one: chromium.launch() at global-setup.ts:4. Use'),
-    expect.stringMatching(/not a hosted one: chromium\.launch\(\) at tests\/own\.spec\.ts:3 and 2 more\. Use/),
+    expect.stringContaining(
+      'not a hosted one: chromium.launch() at global-setup.ts:4. A global setup leases one with `leaseBrowser`: see',
+    ),
+    expect.stringMatching(
+      /not a hosted one: chromium\.launch\(\) at tests\/own\.spec\.ts:3 and 2 more\. Without `channel`,/,
+    ),
   ]);
   const annotated = (await run.tests()).map(({ title, annotations }) => [
     title,

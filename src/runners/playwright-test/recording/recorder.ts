@@ -3,6 +3,7 @@ import type { TestInfo } from '@playwright/test';
 import type { RecordedConnection } from '../../../clients/shared/connection/leased-connection.ts';
 import { type RecordSink, TestUse } from '../../../clients/shared/test-use.ts';
 import type { WorkerFeatures } from '../../../clients/shared/worker-features.ts';
+import { monotonicNow } from '../../../common/clock.ts';
 import { notify } from '../../../common/text/notify.ts';
 import type { FeatureTest } from '../../../features/feature.ts';
 import { ATTACHMENT_NAME, keyOf, LOCAL_BROWSER, type TestFacts } from '../../../record/test-record.ts';
@@ -16,6 +17,8 @@ interface OpenTest {
   attached: boolean;
   /** How many fixtures have begun it. Those of the config and of the test file may both run. */
   depth: number;
+  /** When it, or its running hook, began: ms since the process has started. */
+  since: number;
 }
 
 /** Records which hosted browser each test of one Playwright worker used. One test runs at a time. */
@@ -33,7 +36,9 @@ export class Recorder {
     this.#tests.set(testInfo, test);
     this.#current = test;
     test.depth += 1;
-    if (test.depth === 1) test.use.begin(connection, inUse);
+    if (test.depth > 1) return;
+    test.since = monotonicNow();
+    test.use.begin(connection, inUse);
   }
 
   /** Whether a fixture has already begun this test, or the hook that has its `testInfo`. */
@@ -44,6 +49,18 @@ export class Recorder {
   /** Timeout of the running test in ms (0: none); null between tests. */
   get testTimeout(): number | null {
     return this.#current?.testInfo.timeout ?? null;
+  }
+
+  /** ms until the running test times out; null between tests, and without a timeout. */
+  get timeLeft(): number | null {
+    const timeout = this.testTimeout ?? 0;
+    return this.#current && timeout > 0 ? this.#current.since + timeout - monotonicNow() : null;
+  }
+
+  /** Returns the data of the test that runs now, as it is when it is asked for; null between tests. */
+  get runningFacts(): () => TestFacts | null {
+    const test = this.#current;
+    return () => test && testFactsOf(test.testInfo, test.use.startedAt);
   }
 
   /** The running test, as features see it; null between tests. */
@@ -146,7 +163,7 @@ export class Recorder {
 
 function opened(testInfo: TestInfo): OpenTest {
   const use = new TestUse();
-  return { testInfo, use, shown: forFeatures(testInfo, use), attached: false, depth: 0 };
+  return { testInfo, use, shown: forFeatures(testInfo, use), attached: false, depth: 0, since: 0 };
 }
 
 function forFeatures(testInfo: TestInfo, use: TestUse): FeatureTest {

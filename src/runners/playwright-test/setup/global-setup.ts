@@ -20,7 +20,7 @@ import { recordDirectory, runReporter } from '../../../report/run-reporter.ts';
 import { beginRun, runRefused } from '../../shared/start-run.ts';
 import { isPlainRun } from '../config/plain-run.ts';
 import { rememberedRun, type WrappedProject, type WrappedRun } from '../config/run-registry.ts';
-import { watchLaunches } from '../local-launches.ts';
+import { interceptLaunches } from '../launches.ts';
 import { BackgroundStart } from './background-start.ts';
 import { selectedProjects } from './selected-projects.ts';
 
@@ -135,13 +135,17 @@ async function finish(broker: StartedBroker, config: FullConfig): Promise<void> 
   await broker.finish((record) => reporter.take(record));
 }
 
+/** How a global setup gets a hosted browser. */
+const IN_SETUP = 'A global setup leases one with `leaseBrowser`';
+
 /** Says once that a global setup has started a browser of this machine. */
 function watchSetups(): void {
   const { chromium }: typeof import('@playwright/test') = createRequire(import.meta.url)('@playwright/test');
   let isSaid = false;
-  watchLaunches(chromium, (call) => {
-    if (!isSaid) notify(localLaunches([call]));
+  interceptLaunches(chromium, ({ call, options, start }) => {
+    if (!isSaid) notify(localLaunches([call], IN_SETUP));
     isSaid = true;
+    return start(options);
   });
 }
 
@@ -235,5 +239,5 @@ function launchOptionsOf({ channel, launchOptions }: Project['use']): string[] {
   // `--headed` has a notice with its own advice.
   const { headless: _headless, ...others } = launchOptions ?? {};
   const named = Object.entries(others).filter(([, value]) => value !== undefined);
-  return [...(channel === undefined ? [] : ['channel']), ...named.map(([key]) => `launchOptions.${key}`)];
+  return [...(typeof channel === 'string' ? ['channel'] : []), ...named.map(([key]) => `launchOptions.${key}`)];
 }

@@ -26,7 +26,7 @@ test('finds every line that starts Chromium, except in comments and dependencies
     { file: 'tests/other.js', line: 1 },
   ]);
   const text = lines.join('\n').replaceAll('\\', '/');
-  expect(text).toContain('stay on this machine, also in hosted runs: tests/fixtures.ts:5, tests/other.js:1');
+  expect(text).toContain('the code starts itself: tests/fixtures.ts:5, tests/other.js:1');
 });
 
 test('counts many lines, and finds none in a clean suite', async ({ project }) => {
@@ -34,7 +34,7 @@ test('counts many lines, and finds none in a clean suite', async ({ project }) =
   const { plan } = await project({ 'playwright.config.ts': CONFIG, 'tests/many.ts': line.repeat(20) });
   const { launches, notes } = await plan();
   expect(launches).toHaveLength(8);
-  expect(notes).toEqual(['12 more lines start a browser on this machine.']);
+  expect(notes).toEqual(['12 more lines start a browser.']);
   const clean = await (await project({ 'playwright.config.ts': CONFIG })).plan();
   expect(clean.launches).toEqual([]);
   expect(clean.lines.join('\n')).not.toContain('this machine');

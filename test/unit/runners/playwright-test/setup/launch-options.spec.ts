@@ -10,7 +10,8 @@ test('lists the launch options of hosted projects once, and how to use them', ()
   const projects = [
     project('us', { hosted: {}, headless: false, channel: 'msedge' }),
     project('de', { hosted: {}, headless: false, launchOptions: { slowMo: 50, args: undefined } }),
-    project('quiet', { hosted: {}, headless: true, launchOptions: {} }),
+    // Our own fixture.
+    project('quiet', { hosted: {}, headless: true, launchOptions: {}, channel: () => undefined }),
     project('local', { hosted: false, launchOptions: { devtools: true } }),
     project('unwrapped', { channel: 'chrome' }),
   ];
