@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
-import { accessSync, chmodSync, constants } from 'node:fs';
 import { constants as os } from 'node:os';
 import { basename } from 'node:path';
 import { BROKER_VARIABLE } from '../broker/rpc/shared-broker.ts';
-import { distFile } from '../common/dist-file.ts';
 import { errorMessage } from '../common/error-message.ts';
 import { notify } from '../common/text/notify.ts';
 import { OptionsError } from '../errors.ts';
 import { SETTINGS_VARIABLE } from '../runners/shared/worker-settings.ts';
 import type { Endpoint } from './endpoint.ts';
+import { programFile } from './program-file.ts';
 import { type EndpointStart, withEndpoint } from './with-endpoint.ts';
 
 /** How a command has ended. */
@@ -56,7 +55,7 @@ export async function execCommand(
       '`poolwright exec` runs on Linux and macOS: Windows cannot start its program in place of a browser.',
     );
   }
-  const program = runnable(distFile('browser.js'));
+  const program = programFile();
   const command = basename(words[0] ?? '');
   return await withEndpoint(command, start, async (endpoint) => await runCommand(words, endpoint, program, asked));
 }
@@ -139,18 +138,4 @@ function forwardSignals(forward: (signal: NodeJS.Signals) => void): () => void {
 /** The exit code of a shell for such an end. */
 export function exitCodeOf(end: CommandEnd): number {
   return 'code' in end ? end.code : 128 + os.signals[end.signal];
-}
-
-/** Package managers make the programs of a package executable; a copy of it may not be. @throws OptionsError */
-function runnable(path: string): string {
-  try {
-    accessSync(path, constants.X_OK);
-  } catch {
-    try {
-      chmodSync(path, 0o755);
-    } catch (error) {
-      throw new OptionsError('exec', `${path} is not executable: ${errorMessage(error)}.`);
-    }
-  }
-  return path;
 }
