@@ -23,8 +23,8 @@ const histories = fc.shuffledSubarray(['command', 'program', 'broker', 'exec', '
 
 test.use({ browsers: 'shell' });
 
-for (const history of fc.sample(histories, propertyRuns(100, 6))) {
-  test(`no browser is left after the end of: ${history.join(', ')}`, async ({ newConsumer, service }) => {
+for (const [n, history] of fc.sample(histories, propertyRuns(100, 8)).entries()) {
+  test(`history ${n + 1} leaves no browser: ${history.join(', ')}`, async ({ newConsumer, service }) => {
     const consumer = await newConsumer('latest', 'module', ['ws', 'puppeteer-core']);
     await consumer.write({ 'tool.mjs': TOOL });
     const { child, firstLine, end } = startCommand(consumer, service, ['exec', 'node', 'tool.mjs']);
