@@ -59,9 +59,10 @@ test('lease time › a browser without tests left is given back during the run',
         return (await list.json()).sessions.length;
       }
       test('long', async ({ page }) => {
+        test.setTimeout(180_000);
         await page.goto('about:blank');
         // First both browsers exist, then the other one ends while this test runs.
-        await expect.poll(async () => await count('completed')).toBe(1);
+        await expect.poll(async () => await count('completed'), { timeout: 120_000 }).toBe(1);
         expect(await count('active')).toBe(1);
       });
       // These tests belong to the worker that has a browser, so the other browser is not kept for them.
