@@ -7,7 +7,7 @@ test('completion › suggests commands, flags and values for what has been typed
     expect(code).toBe(0);
     return stdout.split('\n').flatMap((line) => (line.includes('\t') ? [line.split('\t')[0]] : []));
   };
-  expect(await suggested('s')).toEqual(['sessions', 'sweep']);
+  expect(await suggested('s')).toEqual(['serve', 'sessions', 'sweep']);
   expect(await suggested('sessions', '')).toEqual(expect.arrayContaining(['list', 'get', 'stop', 'note']));
   expect(await suggested('sessions', 'list', '--')).toEqual(expect.arrayContaining(['--status', '--json']));
   expect(await suggested('sessions', 'list', '--status', '')).toEqual(['starting', 'active', 'completed', 'error']);
