@@ -43,7 +43,7 @@ export function serveTool(
       const browser = await lease.clients;
       if (owns && route.open !== null) await startPage(browser, route.open);
       if (socket.readyState !== socket.OPEN) return;
-      if (kind !== 'lease') client = await join(browser, tool, route, owns);
+      if (kind !== 'lease') client = await join(browser, tool, route);
       for (const text of early.splice(0)) client?.send(text);
       // It has left meanwhile: no event announces that any more.
       if (socket.readyState !== socket.OPEN) client?.close();
@@ -80,12 +80,7 @@ export function serveTool(
 }
 
 /** @throws PoolwrightError `ABORTED` when there is no such page */
-async function join(
-  browser: BrowserClients,
-  tool: ToolSocket,
-  { kind, targetId }: SocketRoute,
-  owns: boolean,
-): Promise<ToolClient> {
-  if (kind === 'page') return await browser.attach(tool, targetId === FIRST_PAGE ? await firstPage(browser) : targetId);
-  return owns ? browser.addRoot(tool) : await browser.attach(tool, null);
+async function join(browser: BrowserClients, tool: ToolSocket, { kind, targetId }: SocketRoute): Promise<ToolClient> {
+  if (kind === 'browser') return await browser.addToBrowser(tool);
+  return await browser.addToTarget(tool, targetId === FIRST_PAGE ? await firstPage(browser) : targetId);
 }
