@@ -1,7 +1,8 @@
 /**
  * Tools that drive Chrome, each as its users run it. `packages`: what it is installed with, the tool itself first;
  * `files` and `command`: what it runs, in a shell; `browsers`: how many it needs; `prints`: what else shows that it has
- * done its work. The command has the address of a site in `SITE_URL`.
+ * done its work; `on`: other browsers than sessions; `but`: what differs from a local browser; `cannot`: why it does not
+ * work. The command has the address of a site in `SITE_URL`.
  */
 
 /** A script with a library that has pages. */
@@ -42,11 +43,32 @@ const REPORT = (site) =>
 
 export const TOOLS = [
   playwright('`launch()`, a pipe', 'launch({ executablePath: process.env.CHROME_PATH })'),
-  playwright(
-    '`launch()`, a pipe and a port',
-    "launch({ executablePath: process.env.CHROME_PATH, args: ['--remote-debugging-port=39222'] })",
-  ),
+  {
+    ...playwright('`launch()`, a pipe, and a port for others', ''),
+    files: {
+      'tool.mjs': visit(
+        `import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { chromium } from 'playwright';
+const server = createServer().listen(0, '127.0.0.1');
+await once(server, 'listening');
+const { port } = server.address();
+server.close();
+await once(server, 'close');
+const browser = await chromium.launch({
+  executablePath: process.env.CHROME_PATH,
+  args: ['--remote-debugging-port=' + port],
+});
+await fetch('http://127.0.0.1:' + port + '/json/version');`,
+        'networkidle',
+      ),
+    },
+  },
   playwright('`connectOverCDP()`', 'connectOverCDP(process.env.POOLWRIGHT_ENDPOINT)'),
+  {
+    ...playwright('`connect()`', "connect(process.env.POOLWRIGHT_ENDPOINT + '/playwright')"),
+    but: 'the version of Playwright beside poolwright must be the same',
+  },
   puppeteer('`launch()`, a pipe', 'launch({ pipe: true })'),
   puppeteer('`launch()`, a port', 'launch()'),
   puppeteer('`connect()`', 'connect({ browserWSEndpoint: process.env.POOLWRIGHT_ENDPOINT })'),
@@ -68,6 +90,7 @@ await driver.quit();
 `,
     },
     command: 'node tool.mjs',
+    but: "ChromeDriver must have the hosted Chromium's version",
     browsers: 1,
   },
   {
@@ -75,6 +98,7 @@ await driver.quit();
     packages: ['lighthouse'],
     command: 'lighthouse $SITE_URL --quiet --chrome-flags=--headless --output=json | grep finalDisplayedUrl',
     prints: /finalDisplayedUrl/,
+    but: 'a local site is measured with the way from the hosted browser to this machine',
     browsers: 1,
   },
   {
@@ -162,6 +186,7 @@ await client.close();
   {
     name: 'pa11y',
     packages: ['pa11y'],
+    on: 'a pool',
     command: 'pa11y $SITE_URL',
     prints: /No issues found!/,
     browsers: 1,
@@ -188,22 +213,28 @@ await client.close();
   {
     name: '`chrome-remote-interface`',
     packages: ['chrome-remote-interface'],
+    on: 'own browsers',
     files: {
       'tool.mjs': `import CDP from 'chrome-remote-interface';
-const client = await CDP({ target: process.argv[2], local: true });
-const { targetInfos } = await client.Target.getTargets();
-const { targetId } = targetInfos.find(({ type }) => type === 'page');
-const { sessionId } = await client.Target.attachToTarget({ targetId, flatten: true });
-await client.Page.enable(sessionId);
-await client.Network.enable(sessionId);
-const idle = new Promise((resolve) => client.on('Network.loadingFinished', resolve));
-await client.Page.navigate({ url: process.env.SITE_URL }, sessionId);
-await client.Page.loadEventFired(sessionId);
-await idle;
-await client.Browser.close();
+const client = await CDP({ port: Number(process.argv[2]) });
+const { Network, Page } = client;
+await Network.enable();
+await Page.enable();
+const seen = new Promise((resolve) => Network.responseReceived(({ response }) => response.url.includes('seen') && resolve()));
+await Page.navigate({ url: process.env.SITE_URL });
+await seen;
+await client.close();
 `,
     },
-    command: 'node tool.mjs {endpoint}',
+    command: 'node tool.mjs {port}',
     browsers: 1,
+  },
+  {
+    name: '`chromium --dump-dom`, `--screenshot`, `--print-to-pdf`',
+    packages: [],
+    command: '$CHROME_PATH --headless --dump-dom $SITE_URL',
+    prints: /cannot do `--dump-dom`/,
+    cannot: 'no tool connects to the browser: the program refuses it',
+    browsers: 0,
   },
 ];

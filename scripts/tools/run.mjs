@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import {
+  closeSync,
   createReadStream,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,7 +14,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:http';
 import { delimiter, dirname, extname, join, resolve } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { install } from '../installed.mjs';
 
@@ -20,8 +22,11 @@ import { install } from '../installed.mjs';
 export const ZONE = 'Pacific/Chatham';
 export const SESSION = { country: 'NZ', timezone: ZONE };
 
+/** Of the files that a site serves. */
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json' };
 
+/** Where a run's output is. */
+const OUTPUT = 'output.txt';
 const LIMIT_MS = 180_000;
 /** Marks all processes of a run: what a tool starts inherits it. */
 const MARK = 'POOLWRIGHT_TOOLS_RUN';
@@ -38,11 +43,14 @@ const PAGE = `<!doctype html><html lang="en"><meta name="viewport" content="widt
   });
 </script></html>`;
 
-/** Installs the packages of a tool, once. @returns the directory above its `node_modules` */
-export function installTool({ packages }) {
-  const [, first] = /^(@?[^@]+)/.exec(packages[0]);
-  const directory = `tool-${first.replaceAll(/[^a-z\d]+/g, '-').replace(/^-/, '')}`;
-  return dirname(install(directory, packages, first).slice(0, -first.length));
+/** Installs the packages of a tool, once. @returns the `node_modules`, and the tool's version */
+export function installTool({ packages: [own, ...others] }) {
+  if (own === undefined) return { modules: resolve('node_modules'), version: '' };
+  const name = own.replace(/(?<=.)@.*/, '');
+  const directory = `tool-${name.replace(/^@/, '').replace('/', '-')}`;
+  const place = install(directory, [own, ...others], name);
+  const { version } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'));
+  return { modules: place.slice(0, -name.length - 1), version };
 }
 
 /**
@@ -52,51 +60,57 @@ export function installTool({ packages }) {
  * @param {readonly string[]} flags of `poolwright exec`
  * @returns {Promise<{ problems: string[], output: string }>}
  */
-export async function runTool(tool, { cli, env, flags = [] }) {
-  const installed = installTool(tool);
-  // Not below node_modules, where tools look for no tests.
+export async function runTool(tool, { cli, env, flags }) {
+  const { modules } = installTool(tool);
+  // Not below node_modules, where runners look for no tests.
   mkdirSync('.consumers', { recursive: true });
   const directory = mkdtempSync(resolve('.consumers', 'tool-'));
-  symlinkSync(join(installed, 'node_modules'), join(directory, 'node_modules'), 'junction');
+  symlinkSync(modules, join(directory, 'node_modules'), 'junction');
   const site = await startSite(join(directory, 'public'));
   try {
-    for (const [path, content] of Object.entries(tool.files ?? {})) {
+    for (const [path, content] of Object.entries({ ...tool.files, 'session.json': JSON.stringify(SESSION) })) {
       mkdirSync(dirname(join(directory, path)), { recursive: true });
       writeFileSync(join(directory, path), content);
     }
-    const command = tool.command.replaceAll('{site}', site.url);
-    const child = spawn(process.execPath, [cli, 'exec', ...flags, '--', 'sh', '-c', command], {
-      cwd: directory,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...env,
-        [MARK]: directory,
-        SITE_URL: site.url,
-        PATH: [join(installed, 'node_modules', '.bin'), env.PATH].join(delimiter),
-      },
+    const end = await runCommand([cli, 'exec', ...flags, '--', 'sh', '-c', tool.command], directory, {
+      ...env,
+      SITE_URL: site.url,
+      PATH: [join(modules, '.bin'), env.PATH].join(delimiter),
     });
-    let text = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (chunk) => {
-        text += chunk;
-      });
-    }
-    const output = () => stripVTControlCharacters(text);
-    const limit = AbortSignal.timeout(LIMIT_MS);
-    limit.addEventListener('abort', () => child.kill('SIGTERM'));
-    const code = await new Promise((resolve) => child.once('exit', (exitCode, signal) => resolve(exitCode ?? signal)));
+    const output = stripVTControlCharacters(readFileSync(join(directory, OUTPUT), 'utf8'));
     const problems = [
-      ...(limit.aborted ? [`still ran after ${LIMIT_MS / 1000} s`] : code === 0 ? [] : [`ended with ${code}`]),
-      ...(tool.prints && !tool.prints.test(output()) ? [`did not print ${tool.prints}`] : []),
-      ...siteProblems(site.zones),
+      ...(end === (tool.cannot ? 1 : 0) ? [] : [`ended with ${end}`]),
+      ...(tool.prints && !tool.prints.test(output) ? [`did not print ${tool.prints}`] : []),
+      ...siteProblems(site.zones, tool.browsers),
       ...recordProblems(join(directory, 'test-results', 'poolwright', 'run.json'), tool.browsers),
       ...(await processProblems(directory)),
     ];
-    return { problems, output: output() };
+    return { problems, output };
   } finally {
     site.close();
     rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
   }
+}
+
+/** @returns its exit code, or what has ended it */
+async function runCommand(args, directory, env) {
+  // A file, not pipes: processes that a tool leaves would keep those open.
+  const file = openSync(join(directory, OUTPUT), 'w');
+  const child = spawn(process.execPath, args, {
+    cwd: directory,
+    stdio: ['ignore', file, file],
+    env: { ...env, [MARK]: directory },
+  });
+  closeSync(file);
+  let isLate = false;
+  const end = new Promise((resolveEnd) => child.once('exit', (code, signal) => resolveEnd(code ?? signal)));
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill('SIGTERM');
+  }, LIMIT_MS);
+  const code = await end;
+  clearTimeout(timer);
+  return isLate ? `its time limit, ${LIMIT_MS / 1000} s` : code;
 }
 
 /** @param {string} files a directory that it serves, if there is one, instead of its page */
@@ -121,8 +135,9 @@ async function startSite(files) {
   };
 }
 
-function siteProblems(zones) {
-  if (zones.length === 0) return ['no browser visited the site'];
+/** @param {number} browsers how many must have visited it */
+function siteProblems(zones, browsers) {
+  if (zones.length < browsers) return [`the site had ${zones.length} visitors`];
   return zones.every((zone) => zone === ZONE) ? [] : [`the site's visitors were in ${[...new Set(zones)].join()}`];
 }
 
@@ -143,23 +158,29 @@ function recordProblems(path, browsers) {
   ];
 }
 
-/** On Linux: processes that the run has left. */
+/** On Linux: processes that the run has left. They are killed. */
 async function processProblems(directory) {
   const end = Date.now() + END_MS;
   for (;;) {
-    const left = commandsMarked(directory);
+    const left = processesMarked(directory);
     if (left.length === 0) return [];
-    if (Date.now() > end) return left.map((command) => `left a process: ${command}`);
-    await setTimeout(100);
+    if (Date.now() > end) {
+      for (const { pid } of left) process.kill(pid, 'SIGKILL');
+      return left.map(({ command }) => `left a process: ${command}`);
+    }
+    await pause(100);
   }
 }
 
-function commandsMarked(directory) {
+function processesMarked(directory) {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => contentOf(`/proc/${pid}/environ`).split('\0').includes(`${MARK}=${directory}`))
-    .map((pid) => contentOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 100));
+    .map((pid) => ({
+      pid: Number(pid),
+      command: contentOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 100),
+    }));
 }
 
 /** Empty for a process that has ended. */

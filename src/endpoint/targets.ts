@@ -48,5 +48,6 @@ export async function startPage(browser: BrowserClients, url: string): Promise<v
   const navigated = browser.call('Page.navigate', { url }, sessionId).catch(() => undefined);
   // The requests of a page from this machine are proxied in that session, also while no tool is connected.
   if (/^(https?|file):/i.test(url)) return;
-  void navigated.then(() => browser.call('Target.detachFromTarget', { sessionId })).catch(() => undefined);
+  await navigated;
+  await browser.call('Target.detachFromTarget', { sessionId });
 }
