@@ -55,9 +55,9 @@ export function installTool({ packages: [own, ...others] }) {
 
 /**
  * Runs a tool with `poolwright exec`, and checks that it ran on hosted browsers, which visited a site on loopback.
- * @param {string} cli path of poolwright's command line
- * @param {Record<string, string>} env names the service
- * @param {readonly string[]} flags of `poolwright exec`
+ * @param {(typeof import('./list.mjs').TOOLS)[number]} tool
+ * @param {{ cli: string, env: NodeJS.ProcessEnv, flags: readonly string[] }} how path of poolwright's command line, the
+ *   variables that name the service, and flags of `poolwright exec`
  * @returns {Promise<{ problems: string[], output: string }>}
  */
 export async function runTool(tool, { cli, env, flags }) {
