@@ -17,7 +17,7 @@ import { installTool, runTool, SESSION, ZONE } from './tools/run.mjs';
 const PAGE = join('bench', 'results', 'tools.md');
 const HEAD = `# Tools
 
-Made with \`node scripts/tools.mjs\`: each tool from the registry, ChromeDriver from Debian, with \`poolwright exec\` on the emulator's browsers, which
+Made with \`node scripts/tools.mjs\` on Node ${process.version}: each tool from the registry, ChromeDriver from Debian, with \`poolwright exec\` on the emulator's browsers, which
 cannot reach this machine by themselves. "works": the command succeeds, each browser visits a site on loopback with the hosted browsers' time zone, the
 record has as many browsers as the tool needs, each was given back, and no process is left.
 
