@@ -11,7 +11,7 @@ import { installTool, runTool, SESSION, ZONE } from './tools/run.mjs';
 /**
  * `node scripts/tools.mjs`: tools that drive Chrome, from the registry, with `poolwright exec`; writes
  * bench/results/tools.md. `node scripts/tools.mjs lighthouse karma` runs those whose name contains one of these, and
- * keeps the other rows. Not part of the tests, but for the three of test/e2e/commands/tools.spec.ts: it installs what it
+ * keeps the other rows. Only the three of test/e2e/commands/tools.spec.ts are part of the tests. It installs what it
  * needs below node_modules/.cache.
  */
 const PAGE = join('bench', 'results', 'tools.md');
@@ -65,7 +65,7 @@ function savedRows() {
   return rows.map((row) => [row.split(' | ')[0].slice(2), row]);
 }
 
-/** An emulator with a pool, and a Chromium. @returns the environment and the flags of `poolwright exec` for each kind */
+/** An emulator with a pool, and a Chromium. @returns environment and flags of `poolwright exec` for each kind */
 async function startServices() {
   const [{ startEmulator }, { ServiceClient }] = await Promise.all([
     import('../dist/emulator.js'),

@@ -1,8 +1,8 @@
 /**
  * Tools that drive Chrome, each as its users run it. `packages`: what it is installed with, the tool itself first;
  * `files` and `command`: what it runs, in a shell; `browsers`: how many it needs; `prints`: what else shows that it has
- * done its work; `on`: other browsers than sessions; `but`: what differs from a local browser; `cannot`: why it does not
- * work. The command has the address of a site in `SITE_URL`.
+ * done its work; `on`: other browsers than sessions; `but`: what differs from a local browser; `cannot`: why it does
+ * not work. The command has the address of a site in `SITE_URL`.
  */
 
 /** A script with a library that has pages. */

@@ -18,7 +18,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { install } from '../installed.mjs';
 
-/** The hosted browsers' time zone: a page can tell that its browser is no local one. */
+/** The hosted browsers' time zone: a page can tell its browser from a local one. */
 export const ZONE = 'Pacific/Chatham';
 export const SESSION = { country: 'NZ', timezone: ZONE };
 
