@@ -15,16 +15,20 @@ const PACKAGE_TIMEOUT_MS = 600_000;
 /** How often progress is shown: a log gets a new line each time. */
 const TICK_MS = { terminal: 1_000, log: 10_000 };
 
-/** Package managers that a fresh Linux machine may have, and what each calls the two; null: it has none. */
+/** Package managers that a fresh Linux machine may have, and what each calls the programs; null: it has none. */
 const PACKAGE_MANAGERS = [
   {
     command: 'apt-get',
     before: ['update'],
     install: ['install', '-y', '--no-install-recommends'],
-    packages: { full: 'chromium', shell: 'chromium-headless-shell' },
+    packages: { full: 'chromium', shell: 'chromium-headless-shell', driver: 'chromium-driver' },
   },
-  { command: 'dnf', install: ['install', '-y'], packages: { full: 'chromium', shell: 'chromium-headless' } },
-  { command: 'apk', install: ['add'], packages: { full: 'chromium', shell: null } },
+  {
+    command: 'dnf',
+    install: ['install', '-y'],
+    packages: { full: 'chromium', shell: 'chromium-headless', driver: 'chromedriver' },
+  },
+  { command: 'apk', install: ['add'], packages: { full: 'chromium', shell: null, driver: 'chromium-chromedriver' } },
 ];
 const NAMES = { full: 'full Chromium', shell: 'headless shell (for plain sessions, three times as light)' };
 
@@ -111,6 +115,13 @@ async function installPackages(kinds) {
   for (const name of kinds.map((kind) => packages[kind]).filter((each) => each !== null)) {
     await run(`Installing ${name} with ${command}`, command, [...install, name], PACKAGE_TIMEOUT_MS, env);
   }
+}
+
+/** Makes sure there is ChromeDriver, as a package of the system; throws an error that says what to do. */
+export async function ensureChromeDriver() {
+  const isThere = () => spawnSync('chromedriver', ['--version']).status === 0;
+  if (!isThere()) await installPackages(['driver']);
+  if (!isThere()) throw new Error("There is no chromedriver. Install it with the system's package manager (as root).");
 }
 
 /** Which of the two nobody has; a Chromium that is named alone is for everything, and nothing more is wanted. */

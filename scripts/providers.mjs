@@ -1,20 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { ensureBuilt } from './build.mjs';
+import { chromiumPath, startChromium, until } from './chromium-port.mjs';
 import { nodeBinary } from './installed.mjs';
 import { npm, pack } from './package/pack.mjs';
 import { main } from './playwright.mjs';
@@ -36,9 +26,6 @@ const BROWSERLESS_NODE = 24;
 /** How many browsers Browserless allows; it refuses more. */
 const CONCURRENT = 2;
 const TOKEN = 'token-of-providers';
-const START_MS = 60_000;
-/** Debian's `chromium` is a script. */
-const DEBIANS = '/usr/lib/chromium/chromium';
 
 const PAGE = join('bench', 'results', 'own-browsers.md');
 const HEAD = `# Own browsers
@@ -115,28 +102,12 @@ function typeRows(suite) {
   });
 }
 
-async function chromiumPath() {
-  if (existsSync(DEBIANS)) return DEBIANS;
-  const { full, shell } = await (await import('../dist/emulator.js')).findChromiums();
-  return (full ?? shell).path;
-}
-
 /** One Chromium with a debugging port, and the provider that starts one for each lease. */
 async function plainRows(suite, chromium, name) {
   const TMPDIR = join(dirname(suite), 'tmp');
-  const profile = join(TMPDIR, 'port');
-  mkdirSync(profile, { recursive: true });
-  const flags = [
-    '--headless',
-    '--remote-debugging-port=0',
-    `--user-data-dir=${profile}`,
-    '--no-first-run',
-    '--no-sandbox',
-  ];
-  const child = spawn(chromium, flags, { detached: true, stdio: 'ignore', env: { ...process.env, TMPDIR: profile } });
+  const { url, stop } = await startChromium(chromium, join(TMPDIR, 'port'));
   try {
-    const port = await until(() => readFileSync(join(profile, 'DevToolsActivePort'), 'utf8').split('\n')[0]);
-    const address = { POOLWRIGHT_CDP_URL: `http://127.0.0.1:${port}` };
+    const address = { POOLWRIGHT_CDP_URL: url };
     const pages = async () => {
       const targets = await (await fetch(`${address.POOLWRIGHT_CDP_URL}/json/list`)).json();
       return targets.filter(({ type }) => type === 'page').length;
@@ -154,7 +125,7 @@ async function plainRows(suite, chromium, name) {
       ['browsers.mjs', name, 'doctor', doctor],
     ];
   } finally {
-    process.kill(-child.pid, 'SIGKILL');
+    stop();
   }
 }
 
@@ -253,19 +224,6 @@ function doctorOf(suite, env) {
   const bad = JSON.parse(stdout).filter(({ check, result }) => result !== 'ok' && !['usage', 'limit'].includes(check));
   for (const { check, says } of bad) console.log(`doctor: ${check}: ${says}`);
   return bad.length === 0 ? 'passed' : `failed: ${bad.map(({ check }) => check).join(', ')}`;
-}
-
-/** Resolves with the first result that is true; failures count as false. */
-async function until(look) {
-  const end = Date.now() + START_MS;
-  for (;;) {
-    const found = await Promise.resolve()
-      .then(look)
-      .catch(() => undefined);
-    if (found) return found;
-    if (Date.now() > end) throw new Error(`not there after ${START_MS / 1000} s: ${look}`);
-    await setTimeout(100);
-  }
 }
 
 function freePort() {

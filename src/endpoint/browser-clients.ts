@@ -38,7 +38,7 @@ interface Pending {
 const FIRST_OWN_ID = 1_500_000_000;
 
 /**
- * The tools that share one connection to a browser. The first one uses the connection as it is; each other one has a
+ * The tools that share one connection to a browser. One of them uses the connection as it is; each other one has a
  * separate session on the browser or a page, which is its root: it sees no session IDs of others.
  */
 export class BrowserClients {
@@ -50,6 +50,8 @@ export class BrowserClients {
   /** Sessions that we open and whose announcement is due, by target; null: the browser. */
   readonly #announced: { targetId: string | null; member: Member }[] = [];
   #root: Member | null = null;
+  /** Resolves when the next tool may use the connection as it is. Never rejects. */
+  #vacated = Promise.resolve();
   #lastId = 0;
   #isEnded = false;
 
@@ -63,19 +65,26 @@ export class BrowserClients {
 
   readonly #onBrowserClose: () => void;
 
-  /** Adds a tool whose connection is that to the browser itself. Only once, and first. */
-  addRoot(socket: ToolSocket): ToolClient {
+  /**
+   * Adds a tool that speaks to the browser. It uses the connection as it is, unless another tool does: only there,
+   * the interceptors take the pages for the client's, and proxy their requests to this machine.
+   * @throws PoolwrightError `ABORTED` when the connection closes
+   */
+  async addToBrowser(socket: ToolSocket): Promise<ToolClient> {
+    await this.#vacated;
+    if (this.#root) return await this.#attach(socket, null);
     const member: Member = { socket, session: undefined };
     this.#root = member;
     return this.#add(member);
   }
 
-  /**
-   * Adds a tool with a separate session.
-   * @param targetId null: the browser
-   * @throws PoolwrightError `ABORTED` when there is no such target
-   */
-  async attach(socket: ToolSocket, targetId: string | null): Promise<ToolClient> {
+  /** Adds a tool that speaks to one target. @throws PoolwrightError `ABORTED` when there is no such target */
+  async addToTarget(socket: ToolSocket, targetId: string): Promise<ToolClient> {
+    return await this.#attach(socket, targetId);
+  }
+
+  /** @param targetId null: the browser */
+  async #attach(socket: ToolSocket, targetId: string | null): Promise<ToolClient> {
     const member: Member = { socket, session: '' };
     const announced = { targetId, member };
     this.#announced.push(announced);
@@ -122,13 +131,25 @@ export class BrowserClients {
       send: (text) => this.#send(member, text),
       close: () => {
         if (!this.#members.delete(member)) return;
-        for (const [id, owner] of this.#sessions) if (owner === member) this.#sessions.delete(id);
+        const opened = [...this.#sessions].flatMap(([id, owner]) => (owner === member ? [id] : []));
+        for (const id of opened) this.#sessions.delete(id);
         for (const [id, { member: sender }] of this.#pending) if (sender === member) this.#pending.delete(id);
-        // Ends the sessions on it, too. That of the connection ends with the connection.
         const { session } = member;
+        // Ends the sessions on it, too.
         if (session) this.call('Target.detachFromTarget', { sessionId: session }).catch(() => undefined);
+        else this.#vacated = this.#vacate(opened);
       },
     };
+  }
+
+  /** Undoes what a tool on the connection has turned on: new pages would wait for its commands. Never rejects. */
+  async #vacate(sessionIds: readonly string[]): Promise<void> {
+    await Promise.allSettled([
+      this.call('Target.setAutoAttach', { autoAttach: false, waitForDebuggerOnStart: false, flatten: true }),
+      this.call('Target.setDiscoverTargets', { discover: false }),
+      ...sessionIds.map((sessionId) => this.call('Target.detachFromTarget', { sessionId })),
+    ]);
+    this.#root = null;
   }
 
   #send(member: Member, text: string): void {

@@ -1,7 +1,7 @@
 import { PoolwrightError } from '../errors.ts';
 import { type ToolBrowsers, type ToolFacts, ToolLease } from './tool-lease.ts';
 
-type LeaseStart = Pick<ToolFacts, 'hidesPages' | 'userAgent'>;
+type LeaseStart = Pick<ToolFacts, 'hidesPages' | 'open' | 'userAgent'>;
 
 /** The leases of the tools, by the IDs in their addresses. */
 export class ToolLeases {
@@ -27,11 +27,11 @@ export class ToolLeases {
   }
 
   /** Leases a browser under a new ID. @throws PoolwrightError `ABORTED` when the run has ended */
-  start(id: string, { hidesPages, userAgent }: LeaseStart): ToolLease {
+  start(id: string, tool: LeaseStart): ToolLease {
     if (this.#isEnded) throw new PoolwrightError('ABORTED', 'The command has ended.');
     this.#number += 1;
     const slot = lowestFree(new Set(this.#open.values()));
-    const lease = new ToolLease(this.#browsers, { userAgent, hidesPages, slot, number: this.#number });
+    const lease = new ToolLease(this.#browsers, { ...tool, slot, number: this.#number });
     this.#leases.set(id, lease);
     this.#open.set(lease, slot);
     this.#waiting.add(lease);

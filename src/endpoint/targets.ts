@@ -46,5 +46,8 @@ export async function startPage(browser: BrowserClients, url: string): Promise<v
   const sessionId = String(fieldsOf<Protocol.Target.AttachToTargetResponse>(attached).sessionId);
   // An address that does not exist leaves an error page, as in Chromium.
   const navigated = browser.call('Page.navigate', { url }, sessionId).catch(() => undefined);
-  void navigated.then(() => browser.call('Target.detachFromTarget', { sessionId })).catch(() => undefined);
+  // The requests of a page from this machine are proxied in that session, also while no tool is connected.
+  if (/^(https?|file):/i.test(url)) return;
+  await navigated;
+  await browser.call('Target.detachFromTarget', { sessionId });
 }

@@ -10,6 +10,7 @@ import type { ConnectionSettings } from '../options/schema/plan.ts';
 import { printable } from '../printable.ts';
 import type { TestFacts } from '../record/test-record.ts';
 import { BrowserClients } from './browser-clients.ts';
+import { startPage } from './targets.ts';
 
 /** The broker that leases browsers to tools, and how they are connected to. */
 export interface ToolBrowsers {
@@ -36,6 +37,8 @@ export interface ToolFacts {
   slot: number;
   /** Whether the tool must not see the page that a new browser shows. */
   hidesPages: boolean;
+  /** What the browser's page shows at first; null: whatever it has. */
+  open: string | null;
 }
 
 const IS_PLAYWRIGHT = /^Playwright\//;
@@ -112,6 +115,8 @@ export class ToolLease {
     const connection = await this.#session.hosted.start();
     this.#use.uses(connection);
     void connection.closed.then(() => this.end());
+    // Before any tool attaches to that page: the first session on it is the one whose requests are proxied.
+    if (this.#tool.open !== null) await startPage(connection.browser, this.#tool.open);
     return connection.browser;
   }
 

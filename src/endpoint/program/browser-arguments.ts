@@ -20,6 +20,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   'proxy-server': 'set `session: { proxyUrl }`, or `proxy` of a context',
   'proxy-pac-url': 'set `session: { proxyUrl }`, or `proxy` of a context',
 };
+/** With these, Chromium opens a page, writes a result and ends: no tool connects. */
+const WITHOUT_TOOL = ['dump-dom', 'print-to-pdf', 'screenshot'];
 const KNOWN = new Set([
   'version',
   'product-version',
@@ -46,6 +48,8 @@ export function browserArguments(args: readonly string[]): BrowserArguments {
   for (const [name, instead] of Object.entries(REFUSED)) {
     if (flags.get(name)) throw new OptionsError(`--${name}`, `A hosted browser cannot have \`--${name}\`: ${instead}.`);
   }
+  for (const name of WITHOUT_TOOL.filter((each) => flags.has(each)))
+    throw new OptionsError(`--${name}`, `A hosted browser cannot do \`--${name}\`: use a tool that connects to it.`);
   const port = flags.get('remote-debugging-port');
   const address = addresses.at(-1) ?? 'about:blank';
   return {

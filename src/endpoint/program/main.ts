@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { version } from 'poolwright/package.json';
+import type { WebSocket } from 'ws';
 import { fieldsOf } from '../../cdp/message.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { notify } from '../../common/text/notify.ts';
@@ -40,20 +41,15 @@ async function run(args: BrowserArguments): Promise<void> {
     notify(`flags without effect on a hosted browser: ${args.ignored.map((name) => `--${name}`).join(' ')}`);
   }
   const endpoint = new EndpointClient(process.env.POOLWRIGHT_ENDPOINT || (await ownEndpoint()));
-  const { open } = args;
+  const { open, pipe, port } = args;
   const pages: Record<string, string> = open === null ? { pages: 'hidden' } : { open };
-  if (args.pipe) {
+  const overPipe = async () => {
     const socket = await endpoint.connect(`devtools/browser/${endpoint.id}`, `${NAME} (pipe)`, pages);
-    const gone = new Promise<void>((_, reject) => {
-      socket.on('close', (_code, reason) => reject(new Error(`The browser is gone. ${reason}`)));
-    });
-    return await Promise.race([servePipe(socket), gone]);
-  }
+    await Promise.race([servePipe(socket), closeOf(socket)]);
+  };
+  if (pipe && port === null) return await overPipe();
   const lease = await endpoint.connect(`lease/${endpoint.id}`, `${NAME} (port)`, pages);
-  const gone = new Promise<void>((_, reject) => {
-    lease.on('close', (_code, reason) => reject(new Error(`The browser is gone. ${reason}`)));
-  });
-  gone.catch(() => undefined);
+  const gone = closeOf(lease);
   lease.resume();
   const { status, body } = await Promise.race([
     endpoint.ask('json/version'),
@@ -66,9 +62,19 @@ async function run(args: BrowserArguments): Promise<void> {
     process.stdout.write(`Chromium ${product.replace(/^.*\//, '')}\n`);
     return;
   }
-  if (args.port === null) return await gone;
-  const { closed } = await openDebuggingPort(endpoint, { port: args.port, userDataDir: args.userDataDir });
-  await Promise.race([closed, gone]);
+  if (port === null) return await gone;
+  const { closed } = await openDebuggingPort(endpoint, { port, userDataDir: args.userDataDir });
+  // A tool that opens the port for others may use the pipe itself.
+  await Promise.race([closed, gone, ...(pipe ? [overPipe()] : [])]);
+}
+
+/** Rejects when the endpoint closes a connection. */
+function closeOf(socket: WebSocket): Promise<never> {
+  const gone = new Promise<never>((_, reject) => {
+    socket.on('close', (_code, reason) => reject(new Error(`The browser is gone. ${reason}`)));
+  });
+  gone.catch(() => undefined);
+  return gone;
 }
 
 /** Without a command that has one, this process has its own. */

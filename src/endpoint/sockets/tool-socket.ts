@@ -4,7 +4,7 @@ import { errorMessage } from '../../common/error-message.ts';
 import type { BrowserClients, ToolClient, ToolSocket } from '../browser-clients.ts';
 import type { ToolLeases } from '../leases.ts';
 import { FIRST_PAGE, type SocketRoute } from '../routes.ts';
-import { firstPage, startPage } from '../targets.ts';
+import { firstPage } from '../targets.ts';
 import { closeSocket, INTERNAL_ERROR, NORMAL, POLICY_VIOLATION } from './close-socket.ts';
 
 /** Bytes of a tool that may wait here until its browser is ready. The others wait in the tool. */
@@ -22,7 +22,7 @@ export function serveTool(
   { route, userAgent, firstMessageMs }: { route: SocketRoute; userAgent: string; firstMessageMs: number },
   leases: ToolLeases,
 ): void {
-  const { id, kind, hidesPages } = route;
+  const { id, kind, hidesPages, open } = route;
   let client: ToolClient | null = null;
   let owns = false;
   const early: string[] = [];
@@ -39,11 +39,10 @@ export function serveTool(
     clearTimeout(timer);
     try {
       owns = leases.find(id) === undefined;
-      const lease = leases.find(id) ?? leases.start(id, { hidesPages, userAgent });
+      const lease = leases.find(id) ?? leases.start(id, { hidesPages, open, userAgent });
       const browser = await lease.clients;
-      if (owns && route.open !== null) await startPage(browser, route.open);
       if (socket.readyState !== socket.OPEN) return;
-      if (kind !== 'lease') client = await join(browser, tool, route, owns);
+      if (kind !== 'lease') client = await join(browser, tool, route);
       for (const text of early.splice(0)) client?.send(text);
       // It has left meanwhile: no event announces that any more.
       if (socket.readyState !== socket.OPEN) client?.close();
@@ -80,12 +79,7 @@ export function serveTool(
 }
 
 /** @throws PoolwrightError `ABORTED` when there is no such page */
-async function join(
-  browser: BrowserClients,
-  tool: ToolSocket,
-  { kind, targetId }: SocketRoute,
-  owns: boolean,
-): Promise<ToolClient> {
-  if (kind === 'page') return await browser.attach(tool, targetId === FIRST_PAGE ? await firstPage(browser) : targetId);
-  return owns ? browser.addRoot(tool) : await browser.attach(tool, null);
+async function join(browser: BrowserClients, tool: ToolSocket, { kind, targetId }: SocketRoute): Promise<ToolClient> {
+  if (kind === 'browser') return await browser.addToBrowser(tool);
+  return await browser.addToTarget(tool, targetId === FIRST_PAGE ? await firstPage(browser) : targetId);
 }

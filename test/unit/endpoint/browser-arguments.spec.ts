@@ -28,6 +28,9 @@ test('refuses flags without which the result would be wrong', () => {
   for (const flag of ['--load-extension=/x', '--proxy-server=http://a:1', '--proxy-pac-url=http://a/b']) {
     expect(() => browserArguments([flag]), flag).toThrow('cannot have');
   }
+  for (const flag of ['--dump-dom', '--screenshot=a.png', '--print-to-pdf']) {
+    expect(() => browserArguments(['--headless', flag, 'about:blank']), flag).toThrow('cannot do');
+  }
   // Tools pass it without a value to turn extensions off.
   expect(browserArguments(['--load-extension=']).ignored).toEqual(['load-extension']);
   for (const port of ['x', '65536', '-1', '']) {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
 import { BrowserClients, type ToolSocket } from '../../../src/endpoint/browser-clients.ts';
@@ -30,7 +31,9 @@ function tool() {
 /** A tool with a separate session on the browser or a page. */
 async function attached(browser: ReturnType<typeof fakeBrowser>, sessionId: string, targetId: string | null = null) {
   const { socket, ...rest } = tool();
-  const attaching = browser.clients.attach(socket, targetId);
+  const { clients } = browser;
+  const attaching = targetId === null ? clients.addToBrowser(socket) : clients.addToTarget(socket, targetId);
+  await setImmediate();
   const { id } = browser.sent.at(-1) ?? {};
   const targetInfo = { targetId: targetId ?? 'whole', type: targetId === null ? 'browser' : 'page' };
   browser.says({ method: 'Target.attachedToTarget', params: { sessionId, targetInfo } });
@@ -41,7 +44,7 @@ async function attached(browser: ReturnType<typeof fakeBrowser>, sessionId: stri
 test('tools with the same IDs get their own responses', async () => {
   const browser = fakeBrowser();
   const first = tool();
-  const root = browser.clients.addRoot(first.socket);
+  const root = await browser.clients.addToBrowser(first.socket);
   const second = await attached(browser, 'S2');
   browser.sent.length = 0;
   root.send('{"id":1,"method":"A"}');
@@ -58,7 +61,7 @@ test('tools with the same IDs get their own responses', async () => {
 test('a tool sees events of its sessions only, and cannot use those of others', async () => {
   const browser = fakeBrowser();
   const first = tool();
-  browser.clients.addRoot(first.socket);
+  await browser.clients.addToBrowser(first.socket);
   const second = await attached(browser, 'S2');
   const page = {
     method: 'Target.attachedToTarget',
@@ -79,7 +82,7 @@ test('a tool sees events of its sessions only, and cannot use those of others', 
 test('a tool at a page is disconnected when the page closes, and all are when the browser is gone', async () => {
   const browser = fakeBrowser();
   const first = tool();
-  browser.clients.addRoot(first.socket);
+  await browser.clients.addToBrowser(first.socket);
   const page = await attached(browser, 'P', 'T');
   browser.says({ method: 'Target.detachedFromTarget', params: { sessionId: 'P', targetId: 'T' } });
   expect(page.ends).toEqual(['The page was closed.']);
@@ -91,18 +94,39 @@ test('a tool at a page is disconnected when the page closes, and all are when th
   await expect(browser.clients.call('Browser.getVersion')).rejects.toThrow('closed');
 });
 
-test('closing the browser ends the lease, and is not sent', () => {
+test('when the tool on the connection has left, the next one gets it as the first one did', async () => {
+  const browser = fakeBrowser();
+  const first = await browser.clients.addToBrowser(tool().socket);
+  const params = { sessionId: 'P', targetInfo: { targetId: 'T', type: 'page' } };
+  browser.says({ method: 'Target.attachedToTarget', params });
+  first.close();
+  const undone = browser.sent.splice(0);
+  expect(undone).toMatchObject([
+    { method: 'Target.setAutoAttach', params: { autoAttach: false } },
+    { method: 'Target.setDiscoverTargets', params: { discover: false } },
+    { method: 'Target.detachFromTarget', params: { sessionId: 'P' } },
+  ]);
+  const next = tool();
+  const joining = browser.clients.addToBrowser(next.socket);
+  browser.says({ method: 'Target.detachedFromTarget', params: { sessionId: 'P', targetId: 'T' } });
+  for (const { id } of undone) browser.says({ id, result: {} });
+  (await joining).send('{"id":1,"method":"A"}');
+  expect(browser.sent).toEqual([{ id: 1, method: 'A' }]);
+  expect(next.got).toEqual([]);
+});
+
+test('closing the browser ends the lease, and is not sent', async () => {
   const browser = fakeBrowser();
   const first = tool();
-  browser.clients.addRoot(first.socket).send('{"id":3,"method":"Browser.close"}');
+  (await browser.clients.addToBrowser(first.socket)).send('{"id":3,"method":"Browser.close"}');
   expect(first.got).toEqual([{ id: 3, result: {} }]);
   expect([browser.sent, browser.closes()]).toEqual([[], 1]);
 });
 
-test('a message that is not a command disconnects its sender only', () => {
+test('a message that is not a command disconnects its sender only', async () => {
   const browser = fakeBrowser();
   const first = tool();
-  const root = browser.clients.addRoot(first.socket);
+  const root = await browser.clients.addToBrowser(first.socket);
   for (const text of ['', 'null', '[]', '{"method":"A"}', '{"id":"1"}', 'x'.repeat(100)]) root.send(text);
   expect(first.ends).toHaveLength(6);
   expect(browser.sent).toEqual([]);
