@@ -143,7 +143,10 @@ function baseOf({ headers }: IncomingMessage, token: string | null): string {
   return `ws://${headers.host}${token === null ? '' : `/${token}`}/devtools`;
 }
 
-/** Tools ask for these over HTTP, as of Chromium's port: `/json/version`, `/json/list`, `/json/new`, `/json/protocol`. Never rejects. */
+/**
+ * Tools ask for these over HTTP, as of Chromium's port: `/json/version`, `/json/list`, `/json/new`, `/json/protocol`.
+ * Never rejects.
+ */
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,

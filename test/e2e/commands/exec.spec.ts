@@ -38,6 +38,18 @@ await first.goto('data:text/html,<title>connected</title>');
 console.log(await first.title());
 await other.close();`;
 
+/** Two tools on one program's port, which both visit a server of this machine. */
+const SHARE = `
+import puppeteer from 'puppeteer-core';
+const one = await puppeteer.launch({ executablePath: process.env.CHROME_PATH });
+const two = await puppeteer.connect({ browserWSEndpoint: one.wsEndpoint() });
+for (const browser of [two, one]) {
+  const page = await browser.newPage();
+  console.log((await page.goto(process.argv[2])).status());
+}
+await two.disconnect();
+await one.close();`;
+
 /** By Playwright's own protocol. */
 const CONNECT_OWN = `
 import { chromium } from '@playwright/test';
@@ -117,6 +129,15 @@ test.describe('tools that start or connect to a browser', () => {
       expect(await service.running()).toEqual([]);
     });
   }
+
+  test("two tools share the browser on a program's port", async ({ newConsumer, service, site }) => {
+    const consumer = await newConsumer('latest', 'module', ['puppeteer-core']);
+    await consumer.write({ 'tool.mjs': SHARE });
+    const { code, lines, stderr } = await startCommand(consumer, service, ['exec', 'node', 'tool.mjs', site.url]).end;
+    expect(lines, stderr).toEqual(['200', '200']);
+    expect(code).toBe(0);
+    expect(await service.allSessions()).toBe(1);
+  });
 
   test('a tool that knows only a port', async ({ newConsumer, service }) => {
     const consumer = await newConsumer('latest', 'module', ['ws']);

@@ -15,7 +15,7 @@ export const COMMANDS_NOT_RUN: readonly (readonly [line: RegExp, why: string])[]
   [/^POOLWRIGHT_(CDP_URL|PROVIDER)=/, 'needs a browser or a provider; e2e/runs/own-browsers and own-provider run it'],
   [/^chromium --headless /, 'starts a browser at a fixed port'],
   [/^POOLWRIGHT_SERVICE=local .*--headed/, 'opens a window'],
-  [/^npx poolwright (emulator|watch|relay)\b/, 'runs until it is stopped'],
+  [/^npx poolwright (emulator|serve|watch|relay)\b/, 'runs until it is stopped'],
   [/^npx playwright merge-reports /, 'needs the blobs of several machines; e2e/package/pipelines runs it'],
   [/^npx poolwright exec -- npx /, 'needs the tool, which is not installed here; scripts/tools.mjs runs it'],
   [/^node --require poolwright\/node-test --test/, 'e2e/runners/node-test runs it'],

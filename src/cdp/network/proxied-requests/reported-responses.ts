@@ -3,6 +3,7 @@ import { dateNow, monotonicNow } from '../../../common/clock.ts';
 import { type CdpMessage, type Fields, fieldsOf } from '../../message.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { NetworkRequest } from '../../model/requests.ts';
+import type { Session } from '../../model/session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import { reportedText } from '../headers/header-bytes.ts';
 import { headerOf } from '../headers/header-list.ts';
@@ -55,8 +56,15 @@ export class ReportedResponses {
     const headersText = reportedText(outcome.exchange.head);
     const headers = headersByName(outcome);
     const response = { requestId, headers, headersText, statusCode: outcome.status, blockedCookies: [] };
-    this.#transport.deliver({ sessionId, method: 'Network.requestWillBeSentExtraInfo', params: request });
-    this.#transport.deliver({ sessionId, method: 'Network.responseReceivedExtraInfo', params: response });
+    const to = this.#announcedIn(requestId, target.session);
+    this.#transport.deliver({ sessionId: to, method: 'Network.requestWillBeSentExtraInfo', params: request });
+    this.#transport.deliver({ sessionId: to, method: 'Network.responseReceivedExtraInfo', params: response });
+  }
+
+  /** The target's session in which the client knows the request: it may have enabled Network in another one only. */
+  #announcedIn(requestId: string, session: Session): string {
+    const announced = this.#transport.model.requests.get(requestId)?.session;
+    return announced && announced.target === session.target ? announced.id : session.id;
   }
 
   /**
