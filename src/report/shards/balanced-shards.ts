@@ -2,6 +2,7 @@ import type { FullConfig, Suite, TestCase, TestResult } from '@playwright/test/r
 import { notify } from '../../common/text/notify.ts';
 import type { ShardsOption } from '../../options/schema/shards-option.ts';
 import type { RunRecord } from '../../record/run-record.ts';
+import { waitWithin } from '../../record/session-record.ts';
 import type { ReporterFeature, WholeSuite } from '../feature.ts';
 import type { ShardedSuite } from './pieces.ts';
 import type { RanSuite, RanTest } from './shard-record.ts';
@@ -14,6 +15,8 @@ export class BalancedShards implements ReporterFeature {
   readonly #option: ShardsOption | false;
   readonly #ran = new Map<TestCase, RanTest>();
   #whole: ShardedSuite | null = null;
+  /** How long each test waited for its browsers, in ms, by its ID. */
+  #waits: ReadonlyMap<string, number> = new Map();
   #browsers: number | null = null;
   #begun: { config: FullConfig; suite: Suite } | null = null;
 
@@ -45,6 +48,7 @@ export class BalancedShards implements ReporterFeature {
   async complete(record: RunRecord): Promise<RunRecord> {
     if (!this.#begun) return record;
     this.#browsers = record.browsers;
+    this.#waits = waitsOf(record);
     const { partitionOf, workOf } = await import('./shard-record.ts');
     const suite = await this.#ranSuite(this.#begun);
     return { ...record, work: workOf(suite), ...(suite.config.shard && { partition: partitionOf(suite) }) };
@@ -58,8 +62,23 @@ export class BalancedShards implements ReporterFeature {
 
   async #ranSuite({ config, suite }: { config: FullConfig; suite: Suite }): Promise<RanSuite> {
     const { testsOf } = await import('./suite-tests.ts');
-    return { config, ran: this.#ran, whole: this.#whole, begun: testsOf(config, suite), browsers: this.#browsers };
+    // In the next run, another test may be the one that waits.
+    const ran = [...this.#ran].map(([test, { ms, ...rest }]): [TestCase, RanTest] => {
+      return [test, { ...rest, ms: Math.max(0, ms - (this.#waits.get(test.id) ?? 0)) }];
+    });
+    return { config, ran: new Map(ran), whole: this.#whole, begun: testsOf(config, suite), browsers: this.#browsers };
   }
+}
+
+function waitsOf({ sessions }: RunRecord): Map<string, number> {
+  const waits = new Map<string, number>();
+  for (const session of sessions) {
+    for (const { id, startedAt, endedAt } of session.tests) {
+      const wait = waitWithin(session, Date.parse(startedAt), Date.parse(endedAt));
+      waits.set(id, (waits.get(id) ?? 0) + wait);
+    }
+  }
+  return waits;
 }
 
 /** Not of a test that was stopped, or skipped because another one failed. */
