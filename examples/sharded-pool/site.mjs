@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
-const MINUTES = { Sencha: 2, Assam: 4, Oolong: 3, Rooibos: 9 };
+const MINUTES = { Sencha: 2, Assam: 4, Oolong: 3, Rooibos: 12 };
 /** How long a minute takes here, in ms. */
 const MINUTE = 300;
 

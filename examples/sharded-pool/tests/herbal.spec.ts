@@ -1,3 +1,3 @@
 import { testTea } from './tea.ts';
 
-testTea('Rooibos', 9);
+testTea('Rooibos', 12);
