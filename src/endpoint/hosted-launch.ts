@@ -76,7 +76,7 @@ function onClosed(launched: Launched, listener: () => void): void {
 function tooLate(call: string): LeaseError {
   const error = new LeaseError(
     'ACQUIRE_TIMEOUT',
-    `${call}: no hosted browser was free before the end of the test. It needs one besides that of \`browser\`, \`context\` and \`page\`: use fewer workers, or close other browsers first.`,
+    `${call}: no hosted browser was free before the end of the test. It needs one besides that of \`browser\`, \`context\` and \`page\`: use fewer workers, close other browsers first, or pass \`executablePath: chromium.executablePath()\` for a browser of this machine.`,
   );
   return withoutStack(error);
 }
