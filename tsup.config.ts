@@ -90,9 +90,14 @@ const entriesOfPrograms = [commonJs, esModulesOf(['client', 'emulator'], { isBun
 const libraries = { 'undici-library': 'src/cdp/network/send/undici-library.ts' };
 /** What every run loads. To load zod and undici from their own files takes twice as long. */
 const forRuns: Options = { noExternal: ['zod', 'undici'], esbuildPlugins: [licences, undiciClient] };
-const forCommands: Options = {
-  noExternal: ['zod', 'devtools-protocol'],
-  esbuildPlugins: [licences, zodInEnglish, protocolWithoutDescriptions],
+const forCommands: Options = { noExternal: ['zod'], esbuildPlugins: [licences, zodInEnglish] };
+/** Read by an endpoint that is asked for it. */
+const data: Options = {
+  ...cjs,
+  entry: { protocol: 'src/endpoint/protocol.ts' },
+  noExternal: ['devtools-protocol'],
+  esbuildPlugins: [licences, protocolWithoutDescriptions],
+  minify: true,
 };
 const inBrowsers: Options = { ...shared, platform: 'browser', format: ['iife'], target: PAGES.target, shims: false };
 const page: Options = { ...inBrowsers, minify: true, outExtension: () => ({ js: '.js' }) };
@@ -111,6 +116,7 @@ const builds: Options[] = [
     plugins: entriesOfRuns,
     entry: { ...loadedByRuns, ...setup, ...libraries, ...ofRunner, ...ofWorkers },
   },
+  data,
   { ...cjs, plugins: entriesOfPrograms, entry: { client, emulator } },
   { ...shared, entry: { ...unsplit, ...presets }, format: ['cjs'], splitting: false },
   {

@@ -17,6 +17,7 @@ type DistFile =
   | 'options.cjs'
   | 'page-network.js'
   | 'page-files.js'
+  | 'protocol.cjs'
   | 'provider-main.js'
   | 'refused-config.cjs'
   | 'relay-lease.js'

@@ -1,9 +1,11 @@
 import { constants } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import type { Protocol } from 'devtools-protocol';
 import { WebSocketServer } from 'ws';
 import { fieldsOf } from '../cdp/message.ts';
+import { distFile } from '../common/dist-file.ts';
 import { errorMessage } from '../common/error-message.ts';
 import { listenOn } from '../common/platform/listen-on.ts';
 import { newSecret } from '../common/platform/local-access.ts';
@@ -160,7 +162,7 @@ async function respond(
   let body: unknown;
   try {
     const browser = id === null ? null : await leases.find(id)?.clients;
-    if (command === 'protocol') body = (await import('./protocol.ts')).protocol;
+    if (command === 'protocol') body = createRequire(import.meta.url)(distFile('protocol.cjs')).protocol;
     else if (isJson !== undefined && browser === null) body = withoutLease(command, base);
     else if (isJson !== undefined && browser) {
       body = await ofBrowser(browser, { command, targetId, url: query.get('url'), base, id });
