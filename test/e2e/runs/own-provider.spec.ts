@@ -195,8 +195,9 @@ test('a killed broker and a killed runner leave nothing; `sweep` finds what a de
   await run.printed(/WORKER \d+/);
   const broker = brokerOf(run.child.pid ?? 0);
   expect(await service.running()).toHaveLength(1);
-  process.kill(-(run.child.pid ?? 0), 'SIGKILL');
+  // First the broker: it gives back what a dead worker had.
   process.kill(broker, 'SIGKILL');
+  process.kill(-(run.child.pid ?? 0), 'SIGKILL');
   await run.exit;
   expect(await service.running()).toHaveLength(1);
   const env = { ...service.env, POOLWRIGHT_PROVIDER: 'browsers.ts' };
