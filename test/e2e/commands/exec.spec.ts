@@ -38,6 +38,26 @@ await first.goto('data:text/html,<title>connected</title>');
 console.log(await first.title());
 await other.close();`;
 
+/** Files in both directions, for a browser that is connected to and one that is launched. */
+const FILES = `
+import { readFileSync, writeFileSync } from 'node:fs';
+import { chromium } from '@playwright/test';
+writeFileSync('up.txt', 'uploaded');
+const content = \`<input type="file"><a download="down.txt" href="data:text/plain,downloaded">get</a>\`;
+for (const browser of [
+  await chromium.connectOverCDP(process.env.POOLWRIGHT_ENDPOINT),
+  await chromium.launch({ executablePath: process.env.CHROME_PATH }),
+]) {
+  const page = await browser.newPage();
+  await page.setContent(content);
+  await page.setInputFiles('input', 'up.txt');
+  console.log(await page.evaluate(() => document.querySelector('input').files[0].text()));
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('a')]);
+  await download.saveAs('down.txt');
+  console.log(readFileSync('down.txt', 'utf8'));
+  await browser.close();
+}`;
+
 /** Two tools on one program's port, which both visit a server of this machine. */
 const SHARE = `
 import puppeteer from 'puppeteer-core';
@@ -129,6 +149,14 @@ test.describe('tools that start or connect to a browser', () => {
       expect(await service.running()).toEqual([]);
     });
   }
+
+  test('uploads and downloads', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer('latest', 'module');
+    await consumer.write({ 'tool.mjs': FILES });
+    const { code, lines, stderr } = await startCommand(consumer, service, ['exec', 'node', 'tool.mjs']).end;
+    expect(lines, stderr).toEqual(['uploaded', 'downloaded', 'uploaded', 'downloaded']);
+    expect(code).toBe(0);
+  });
 
   test("two tools share the browser on a program's port", async ({ newConsumer, service, site }) => {
     const consumer = await newConsumer('latest', 'module', ['puppeteer-core']);
