@@ -124,7 +124,7 @@ async function listen(leases: ToolLeases, { port: asked, token, firstMessageMs }
         // This process leases the browser, at this very port.
         const { id } = route;
         const address = `${baseOf(request, token)}/browser/${id}`;
-        void servePlaywright(opened, { userAgent, address, giveBack: () => leases.end(id) });
+        void servePlaywright(opened, { userAgent, address, giveBack: () => leases.end(id), firstMessageMs });
         return;
       }
       serveTool(opened, { route, userAgent, firstMessageMs }, leases);

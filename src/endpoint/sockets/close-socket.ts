@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws';
+import { clearTimeout, setTimeout } from '../../common/clock.ts';
 import { redactText } from '../../redact.ts';
 
 /** WebSocket close codes. */
@@ -15,4 +16,10 @@ export function closeSocket(socket: WebSocket, code: number, reason: string): vo
   socket.close(code, text.join(''));
   // A paused one does not see the other end's response, which ends the connection.
   socket.resume();
+}
+
+/** Closes a socket that sends no message within so many ms. */
+export function closeIfSilent(socket: WebSocket, ms: number): void {
+  const timer = setTimeout(() => closeSocket(socket, POLICY_VIOLATION, `No message within ${ms / 1000} s.`), ms);
+  for (const event of ['message', 'close']) socket.once(event, () => clearTimeout(timer));
 }

@@ -5,7 +5,10 @@ import { loadPlaywright } from '../../clients/playwright/load-playwright.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { OptionsError } from '../../errors.ts';
 import { boundedSend } from './bounded-send.ts';
-import { closeSocket, INTERNAL_ERROR, NORMAL } from './close-socket.ts';
+import { closeIfSilent, closeSocket, INTERNAL_ERROR, NORMAL } from './close-socket.ts';
+
+/** The server runs in this process. */
+const HANDSHAKE_TIMEOUT_MS = 30_000;
 
 /** Who connects, and to which browser. */
 interface PlaywrightTool {
@@ -14,6 +17,8 @@ interface PlaywrightTool {
   address: string;
   /** Ends that lease. */
   giveBack(): unknown;
+  /** How long it may take to send its first message. Until then, no browser is leased for it. */
+  firstMessageMs: number;
 }
 
 /**
@@ -22,19 +27,24 @@ interface PlaywrightTool {
  */
 export async function servePlaywright(
   tool: WebSocket,
-  { userAgent, address, giveBack }: PlaywrightTool,
+  { userAgent, address, giveBack, firstMessageMs }: PlaywrightTool,
 ): Promise<void> {
   tool.on('error', () => undefined);
-  const left = once(tool, 'close');
-  // Also while the browser is still waited for.
-  void left.then(giveBack);
   const early: string[] = [];
   let send: (text: string) => void = (text) => early.push(text);
   tool.on('message', (data) => send(String(data)));
+  // Not `once()` of Node, which rejects when a socket fails before it closes.
+  const left = new Promise<void>((resolve) => tool.once('close', () => resolve()));
+  const spoke = new Promise<void>((resolve) => tool.once('message', () => resolve()));
+  closeIfSilent(tool, firstMessageMs);
+  await Promise.race([spoke, left]);
+  // Also while the browser is still waited for.
+  void left.then(giveBack);
   let browser: Browser | null = null;
   try {
     const { chromium, version } = await loadPlaywright();
     assertSame(userAgent, version);
+    if (tool.readyState !== tool.OPEN) return;
     // The lease has a time limit.
     browser = await chromium.connectOverCDP(address, { timeout: 0 });
     browser.on('disconnected', () => closeSocket(tool, NORMAL, 'The lease of the browser has ended.'));
@@ -68,7 +78,7 @@ async function serverOf(browser: Browser): Promise<string> {
 
 /** Passes on what the server sends. Returns a function that sends to it. */
 async function connectTo(address: string, tool: WebSocket): Promise<(text: string) => void> {
-  const server = new WebSocket(address, { perMessageDeflate: false });
+  const server = new WebSocket(address, { perMessageDeflate: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS });
   server.on('close', (_code, reason) => closeSocket(tool, NORMAL, String(reason)));
   tool.on('close', () => server.close());
   await once(server, 'open');

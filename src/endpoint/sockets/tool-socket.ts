@@ -1,11 +1,10 @@
 import type { WebSocket } from 'ws';
-import { clearTimeout, setTimeout } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import type { BrowserClients, ToolClient, ToolSocket } from '../browser-clients.ts';
 import type { ToolLeases } from '../leases.ts';
 import { FIRST_PAGE, type SocketRoute } from '../routes.ts';
 import { firstPage } from '../targets.ts';
-import { closeSocket, INTERNAL_ERROR, NORMAL, POLICY_VIOLATION } from './close-socket.ts';
+import { closeIfSilent, closeSocket, INTERNAL_ERROR, NORMAL, POLICY_VIOLATION } from './close-socket.ts';
 
 /** Bytes of a tool that may wait here until its browser is ready. The others wait in the tool. */
 const MAX_EARLY_BYTES = 1024 * 1024;
@@ -36,7 +35,6 @@ export function serveTool(
     end: (reason) => close(NORMAL, reason),
   };
   const begin = async () => {
-    clearTimeout(timer);
     try {
       owns = leases.find(id) === undefined;
       const lease = leases.find(id) ?? leases.start(id, { hidesPages, open, userAgent });
@@ -65,17 +63,13 @@ export function serveTool(
     else if (kind !== 'lease') keep(String(data));
   });
   socket.on('close', () => {
-    clearTimeout(timer);
     client?.close();
     if (owns) void leases.end(id);
   });
   // A failing socket closes, too.
   socket.on('error', () => undefined);
-  const timer = setTimeout(
-    () => close(POLICY_VIOLATION, `No message within ${firstMessageMs / 1000} s.`),
-    firstMessageMs,
-  );
   if (kind === 'lease') void begin();
+  else closeIfSilent(socket, firstMessageMs);
 }
 
 /** @throws PoolwrightError `ABORTED` when there is no such page */

@@ -59,7 +59,9 @@ interface Project {
 }
 type Given<K extends keyof PlaywrightTestOptions> = Pick<PlaywrightTestOptions, K>;
 type Provide = (value: unknown) => Promise<void>;
-type LaunchUse = Pick<PlaywrightWorkerOptions, 'channel' | 'launchOptions'> & { playwright: { chromium: BrowserType } };
+type LaunchFixtures = Pick<PlaywrightWorkerOptions, 'channel' | 'launchOptions'> & {
+  playwright: { chromium: BrowserType };
+};
 
 /** Playwright's own number of workers, for a machine that starts its browsers itself. */
 const OWN_WORKERS = '50%';
@@ -266,7 +268,7 @@ function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
     // In a worker, where only fixtures read it.
     ...(hasRunBegun() && {
       channel: async (
-        { playwright: { chromium }, launchOptions, channel }: LaunchUse,
+        { playwright: { chromium }, launchOptions, channel }: LaunchFixtures,
         provide: (value: string | undefined) => Promise<void>,
         workerInfo: WorkerInfo,
       ) => {

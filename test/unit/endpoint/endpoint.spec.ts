@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -36,7 +36,23 @@ test('a tool that sends nothing is disconnected, and no browser is leased for it
   await withEndpoint(50, async ({ url }) => {
     // A lease would fail with another reason.
     expect(await closeOf(new WebSocket(url))).toBe('1008 No message within 0.05 s.');
-    expect(await closeOf(new WebSocket(`${url}/devtools/browser/a`))).toMatch(/^1008 /);
+    for (const path of ['devtools/browser/a', 'playwright'])
+      expect(await closeOf(new WebSocket(`${url}/${path}`)), path).toMatch(/^1008 /);
+  });
+});
+
+test("a tool of Playwright's protocol that breaks off its connection harms no other one", async () => {
+  await withEndpoint(60_000, async ({ url }) => {
+    const broken = connect(Number(new URL(url).port), '127.0.0.1');
+    const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': 13 };
+    const headers = { ...upgrade, host: new URL(url).host, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    broken.write([`GET ${new URL(url).pathname}/playwright HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+    await once(broken, 'data');
+    // Not a frame: the socket fails before it closes.
+    broken.write(Buffer.from([0xff, 0xff, 0xff, 0xff]));
+    await once(broken.resume(), 'close');
+    expect((await fetch(`${url.replace('ws:', 'http:')}/json/version`)).status).toBe(200);
   });
 });
 
