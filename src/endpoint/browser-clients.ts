@@ -72,19 +72,18 @@ export class BrowserClients {
    */
   async addToBrowser(socket: ToolSocket): Promise<ToolClient> {
     await this.#vacated;
-    if (this.#root) return await this.#attach(socket, null);
+    if (this.#root) return await this.addToTarget(socket, null);
     const member: Member = { socket, session: undefined };
     this.#root = member;
     return this.#add(member);
   }
 
-  /** Adds a tool that speaks to one target. @throws PoolwrightError `ABORTED` when there is no such target */
-  async addToTarget(socket: ToolSocket, targetId: string): Promise<ToolClient> {
-    return await this.#attach(socket, targetId);
-  }
-
-  /** @param targetId null: the browser */
-  async #attach(socket: ToolSocket, targetId: string | null): Promise<ToolClient> {
+  /**
+   * Adds a tool that speaks to one target, in a separate session.
+   * @param targetId null: the browser
+   * @throws PoolwrightError `ABORTED` when there is no such target
+   */
+  async addToTarget(socket: ToolSocket, targetId: string | null): Promise<ToolClient> {
     const member: Member = { socket, session: '' };
     const announced = { targetId, member };
     this.#announced.push(announced);
