@@ -58,9 +58,8 @@ test('the last one of several navigations of a page wins', async ({ newContext, 
   const context = await newContext();
   const [one, other] = [await context.newPage(), await context.newPage()];
   const [local, elsewhere] = [`${own.url}/page?html=local`, pageUrl(foreign, 'elsewhere')];
-  const superseded = [one.goto(local), other.goto(elsewhere)].map((going) => going.catch(() => undefined));
-  await Promise.all([one.goto(elsewhere), other.goto(local)]);
-  await Promise.all(superseded);
+  // Playwright may say of any of them that another one interrupted it: with a local browser, the last one in 3 of 60 runs.
+  await Promise.allSettled([one.goto(local), other.goto(elsewhere), one.goto(elsewhere), other.goto(local)]);
   await expect(one.locator('body')).toHaveText('elsewhere');
   await expect(other.locator('body')).toHaveText('local');
   expect(await other.evaluate(USES_SERVER)).toEqual(USED);
