@@ -6,15 +6,11 @@ const MAX_DELAY_MS = 3_600_000;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 /** Effects that replace the service's response. */
 const OUTCOMES = ['status', 'reset', 'loseAnswer', 'hang'] as const;
-/** Effects that leave a browser that responds, but is broken. */
-const BROKEN_OUTCOMES = ['refuseContexts', 'refusePages', 'foreignTarget'] as const;
 /** Effects on the browser of a response. */
-const BROWSER_OUTCOMES = ['crashBrowser', 'stallBrowser', 'cutLink', 'endSession', ...BROKEN_OUTCOMES] as const;
+const BROWSER_OUTCOMES = ['crashBrowser', 'stallBrowser', 'cutLink', 'endSession'] as const;
 
 /** One of the things that can happen to a session's browser. */
 export type BrowserFault = (typeof BROWSER_OUTCOMES)[number];
-/** A way to be broken. */
-export type BrokenBrowserFault = (typeof BROKEN_OUTCOMES)[number];
 
 const on = z.literal(true, { error: 'must be true where it is given' });
 const milliseconds = z.int('must be a whole number of ms').min(0).max(MAX_DELAY_MS);
@@ -65,12 +61,6 @@ const effect = z
     cutLink: on.optional(),
     /** Ends that session as its duration would. */
     endSession: on.optional(),
-    /** That browser refuses to open contexts from now on, and does all else. */
-    refuseContexts: on.optional(),
-    /** That browser refuses to open pages from now on. */
-    refusePages: on.optional(),
-    /** Clients that connect to that browser from now on see a service worker whose context is gone. */
-    foreignTarget: on.optional(),
     /** How long after the response it happens to the browser, in ms. Default 0: just before the response goes out. */
     afterMs: milliseconds.optional(),
   })

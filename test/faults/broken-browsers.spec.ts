@@ -2,6 +2,7 @@ import { expect, test } from '../support/e2e/fixtures.ts';
 import { startRelay } from '../support/e2e/relay.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../support/e2e/suites.ts';
+import type { Flaw } from '../support/stub/flaws.ts';
 
 /** A browser that answers, but is broken, costs at most one test, whose record names the cause. */
 
@@ -10,71 +11,63 @@ test.use({ browsers: 'stub' });
 const TESTS = suite(
   [1, 2, 3, 4].map((n) => `test('${n}', async ({ page }) => { await page.goto('about:blank'); });`).join('\n'),
 );
-const CREATE = { method: 'POST', path: '/v1/browser/session' } as const;
 
-for (const { effect, fails, relayed = false } of [
-  { effect: { refuseContexts: true }, fails: /is broken: it refused to open a context: "The browser is broken/ },
-  { effect: { refusePages: true }, fails: /is broken: it refused to open a page: "The browser is broken/ },
-  { effect: { foreignTarget: true }, fails: null },
-  { effect: { refuseContexts: true }, fails: /is broken: it refused to open a context/, relayed: true },
-  { effect: { refusePages: true }, fails: /is broken: it refused to open a page/, relayed: true },
-  { effect: { foreignTarget: true }, fails: null, relayed: true },
-]) {
-  const [name] = Object.keys(effect);
-  const where = relayed ? ' over a relay' : '';
-  test(`${name} costs ${fails ? 'one test' : 'no test'}${where}`, async ({ newConsumer, service }) => {
-    const relay = relayed ? await startRelay() : null;
-    const { baseURL, apiKey } = service.emulator;
-    const response = await fetch(`${baseURL}/__emulator/faults`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ faults: [{ match: CREATE, effect, count: 1 }] }),
+const CASES: { flaw: Flaw; fails: RegExp | null }[] = [
+  { flaw: 'refuses contexts', fails: /is broken: it refused to open a context: "The browser is broken/ },
+  { flaw: 'refuses pages', fails: /is broken: it refused to open a page: "The browser is broken/ },
+  { flaw: 'sends a foreign target', fails: null },
+];
+for (const relayed of [false, true]) {
+  for (const { flaw, fails } of CASES) {
+    test.describe(`a browser that ${flaw}${relayed ? ', over a relay' : ''}`, () => {
+      test.use({ serviceOptions: { flaw } });
+
+      test(`costs ${fails ? 'one test' : 'no test'}`, async ({ newConsumer, service }) => {
+        const relay = relayed ? await startRelay() : null;
+        const consumer = await newConsumer();
+        await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': TESTS });
+        const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, ...relay?.env });
+        await relay?.stop();
+        expect(run.code, run.output).toBe(fails ? 1 : 0);
+        const results = (await reportedTests(consumer)).map(({ results }) => results[0]);
+        const statuses = results.map((result) => result?.status);
+        expect(statuses).toEqual([fails ? 'failed' : 'passed', 'passed', 'passed', 'passed']);
+        const [failure, ...others] = results.map((result) => hostedAttachments(result)[0]?.infrastructureFailure);
+        if (fails) expect(failure).toMatch(fails);
+        else expect(failure).toBe(null);
+        expect(others).toEqual([null, null, null]);
+        const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
+        expect(sessions).toHaveLength(fails ? 2 : 1);
+        expect(await service.running()).toEqual([]);
+      });
     });
-    expect(response.ok).toBe(true);
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': TESTS });
-    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, ...relay?.env });
-    await relay?.stop();
-    expect(run.code, run.output).toBe(fails ? 1 : 0);
-    const results = (await reportedTests(consumer)).map(({ results }) => results[0]);
-    const statuses = results.map((result) => result?.status);
-    expect(statuses).toEqual([fails ? 'failed' : 'passed', 'passed', 'passed', 'passed']);
-    const [failure, ...others] = results.map((result) => hostedAttachments(result)[0]?.infrastructureFailure);
-    if (fails) expect(failure).toMatch(fails);
-    else expect(failure).toBe(null);
-    expect(others).toEqual([null, null, null]);
-    const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
-    expect(sessions).toHaveLength(fails ? 2 : 1);
-    expect(await service.running()).toEqual([]);
-  });
+  }
 }
 
-test('a browser on which Playwright itself throws costs one test', async ({ newConsumer, service }) => {
-  const { baseURL, apiKey } = service.emulator;
-  const { cdpUrl, sessionId } = await service.client.createSession();
-  const spoilt = await fetch(`${baseURL}/__emulator/sessions/${sessionId}/foreign-target`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}` },
-  });
-  expect(spoilt.ok).toBe(true);
-  // Playwright of today tolerates such a target.
-  const consumer = await newConsumer('oldest');
-  await consumer.write({
-    'playwright.config.ts': wrappedConfig(),
-    'tests/a.spec.ts': suite(`
+test.describe('a browser on which Playwright itself throws', () => {
+  test.use({ serviceOptions: { flaw: 'sends a foreign target' } });
+
+  test('costs one test', async ({ newConsumer, service }) => {
+    const { cdpUrl, sessionId } = await service.client.createSession();
+    // Playwright of today tolerates such a target.
+    const consumer = await newConsumer('oldest');
+    await consumer.write({
+      'playwright.config.ts': wrappedConfig(),
+      'tests/a.spec.ts': suite(`
       const { chromium } = require('@playwright/test');
       test('1', async ({ page }) => { await chromium.connectOverCDP('${cdpUrl}'); await page.waitForTimeout(30_000); });
       test('2', async ({ page }) => { await page.goto('about:blank'); });`),
+    });
+    const run = await runPlaywright(consumer, ['--workers=1'], service.env);
+    expect(run.code, run.output).toBe(1);
+    const results = (await reportedTests(consumer)).map(({ results }) => results[0]);
+    const failures = results.map((result) => hostedAttachments(result)[0]?.infrastructureFailure);
+    expect(failures).toEqual([
+      expect.stringMatching(/is broken: Playwright failed on what it sent: "targetInfo: {/),
+      null,
+    ]);
+    await service.client.stopSession(sessionId);
   });
-  const run = await runPlaywright(consumer, ['--workers=1'], service.env);
-  expect(run.code, run.output).toBe(1);
-  const results = (await reportedTests(consumer)).map(({ results }) => results[0]);
-  const failures = results.map((result) => hostedAttachments(result)[0]?.infrastructureFailure);
-  expect(failures).toEqual([
-    expect.stringMatching(/is broken: Playwright failed on what it sent: "targetInfo: {/),
-    null,
-  ]);
-  await service.client.stopSession(sessionId);
 });
 
 test.describe('what tests leave in a browser', () => {

@@ -5,8 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import { writeTogether } from '../../common/platform/write-together.ts';
 import { LinkDirection } from '../cdp/link-direction.ts';
-import { type BrokenBrowserFault, browserFault } from '../fault-rule.ts';
-import { brokenResponse } from '../faults/broken-browser.ts';
+import { browserFault } from '../fault-rule.ts';
 import type { FaultList, Firing } from '../faults/fault-list.ts';
 import { HOST_REFUSED, type HostCheck } from '../host-check.ts';
 import type { RunningBrowser } from '../running-browser.ts';
@@ -36,7 +35,6 @@ export class CdpRelay implements LinkCutter {
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
   });
-  readonly #spoilt = new WeakMap<BrowserSession, Set<BrokenBrowserFault>>();
   /** Sockets whose handshake a fault holds up. */
   readonly #held = new Set<Duplex>();
   /** Clients' sockets, with the session that each is joined to. */
@@ -96,10 +94,6 @@ export class CdpRelay implements LinkCutter {
     for (const [socket, of] of this.#sockets) if (of === session) socket.destroy();
   }
 
-  spoil(session: BrowserSession, fault: BrokenBrowserFault): void {
-    this.#spoilt.set(session, (this.#spoilt.get(session) ?? new Set()).add(fault));
-  }
-
   async #admit(
     request: IncomingMessage,
     client: Duplex,
@@ -136,14 +130,8 @@ export class CdpRelay implements LinkCutter {
       link.on('error', () => link.terminate());
       link.on('message', (data, isBinary) => {
         // As Chromium's own server does.
-        if (isBinary) {
-          link.terminate();
-          return;
-        }
-        const message = data as Buffer; // of the type that is set by default
-        const broken = brokenResponse(this.#spoilt.get(session) ?? new Set(), message);
-        if (broken?.passes !== false) browserEnd.receive(message);
-        if (broken) link.send(broken.text, { binary: false });
+        if (isBinary) link.terminate();
+        else browserEnd.receive(data as Buffer); // of the type that is set by default
       });
     });
   }

@@ -4,13 +4,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { ApiError } from '../api-error.ts';
-import {
-  type BrokenBrowserFault,
-  type BrowserFault,
-  browserFault,
-  type FaultEffect,
-  faultRules,
-} from '../fault-rule.ts';
+import { type BrowserFault, browserFault, type FaultEffect, faultRules } from '../fault-rule.ts';
 import type { FaultList } from '../faults/fault-list.ts';
 import { type ApiEnv, createRouter, jsonBody, security } from '../http.ts';
 import type { BrowserSession } from '../state/browser-session.ts';
@@ -20,9 +14,6 @@ const ACTS: Record<BrowserFault, Act> = {
   stallBrowser: (session) => session.browser?.stall(),
   cutLink: (session, links) => links.cut(session),
   endSession: (session) => void session.stop(),
-  refuseContexts: (session, links) => links.spoil(session, 'refuseContexts'),
-  refusePages: (session, links) => links.spoil(session, 'refusePages'),
-  foreignTarget: (session, links) => links.spoil(session, 'foreignTarget'),
 };
 /** What a test can do to a session's browser here and now. */
 const ACTIONS: ReadonlyMap<string, BrowserFault | 'resume'> = new Map([
@@ -31,9 +22,6 @@ const ACTIONS: ReadonlyMap<string, BrowserFault | 'resume'> = new Map([
   ['resume', 'resume'],
   ['cut', 'cutLink'],
   ['end', 'endSession'],
-  ['refuse-contexts', 'refuseContexts'],
-  ['refuse-pages', 'refusePages'],
-  ['foreign-target', 'foreignTarget'],
 ]);
 // Not the service's API but a test's hand on the emulator: none of it is in `/doc`.
 const hidden = { hide: true, security, responses: { 200: { description: 'Done' } } } as const;
@@ -127,8 +115,6 @@ async function sessionOf(c: Context<ApiEnv>): Promise<BrowserSession | undefined
 export interface LinkCutter {
   /** Breaks the links of a session that are open now, without a close frame. */
   cut(session: BrowserSession): void;
-  /** Spoils what a session's browser does, on all links. */
-  spoil(session: BrowserSession, fault: BrokenBrowserFault): void;
 }
 
 type Act = (session: BrowserSession, links: LinkCutter) => void;

@@ -288,8 +288,7 @@ test.describe('a fault of a browser', () => {
     expect(await act('explode')).toEqual({
       status: 400,
       body: {
-        error:
-          'explode: unknown action; known are crash, stall, resume, cut, end, refuse-contexts, refuse-pages, foreign-target',
+        error: 'explode: unknown action; known are crash, stall, resume, cut, end',
       },
     });
     const { Api } = await import('../../support/emulator/api.ts');

@@ -4,10 +4,11 @@ import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import type { Launcher, RunningBrowser } from '../../../src/emulator/running-browser.ts';
 import { type Emulator, startWith } from '../../../src/emulator/start.ts';
 import { EmulatorError } from '../../../src/errors.ts';
+import type { Flaw } from './flaws.ts';
 import { StubBrowser } from './stub-browser.ts';
 
-/** The emulator's options, and a test's own: `stub` for in-memory fake browsers instead of Chromium. */
-export type TestOptions = EmulatorOptions & { browser?: 'stub' };
+/** The emulator's options, and those of tests: in-memory fake browsers, the first of them with a flaw. */
+export type TestOptions = EmulatorOptions & { browser?: 'stub'; flaw?: Flaw };
 
 /**
  * Starts an emulator for tests that need hundreds of sessions and hardly a page: a session's browser is an object in
@@ -15,10 +16,10 @@ export type TestOptions = EmulatorOptions & { browser?: 'stub' };
  * pictures.
  */
 export function startStubEmulator(
-  { browser: _stub, ...options }: TestOptions = {},
+  { browser: _stub, flaw, ...options }: TestOptions = {},
   clock: Clock = systemClock,
 ): Promise<Emulator> {
-  return startWith(options, { clock, launcher: new StubLauncher() });
+  return startWith(options, { clock, launcher: new StubLauncher(flaw) });
 }
 
 /** Starts in-memory fake browsers at once. For tests that need no real browser. */
@@ -27,11 +28,18 @@ class StubLauncher implements Launcher {
   readonly replaceAfterMs = 0;
   readonly #alive = new Set<StubBrowser>();
   #isStopped = false;
+  /** Of the next browser. */
+  #flaw: Flaw | undefined;
+
+  constructor(flaw?: Flaw) {
+    this.#flaw = flaw;
+  }
 
   async launch(spec: BrowserSpec, signal: AbortSignal): Promise<RunningBrowser> {
     signal.throwIfAborted();
     if (this.#isStopped) throw new EmulatorError('EMULATOR_START_FAILED', 'The emulator is being stopped.');
-    const browser = new StubBrowser(spec.url);
+    const browser = new StubBrowser(spec.url, this.#flaw);
+    this.#flaw = undefined;
     this.#alive.add(browser);
     void browser.exited.then(() => this.#alive.delete(browser));
     return {

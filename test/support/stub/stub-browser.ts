@@ -1,6 +1,7 @@
 import type { CdpSeat } from '../../../src/emulator/cdp/cdp-clients.ts';
 import type { BrowserExit } from '../../../src/emulator/chromium/browser-process.ts';
 import { EmulatorError } from '../../../src/errors.ts';
+import { type Flaw, showFlaw } from './flaws.ts';
 import type { Params, Result } from './protocol.ts';
 import { StubConnection } from './stub-connection.ts';
 import type { CommandTarget, StubSession } from './stub-session.ts';
@@ -22,7 +23,10 @@ export class StubBrowser implements CommandTarget {
   /** Set while it is frozen. */
   #stalled: { over: Promise<void>; end: () => void } | undefined;
 
-  constructor(url = 'about:blank') {
+  readonly #flaw: Flaw | undefined;
+
+  constructor(url = 'about:blank', flaw?: Flaw) {
+    this.#flaw = flaw;
     this.#targets = new StubTargets(USER_AGENT, url);
     this.exited = new Promise((resolve) => {
       this.#settle = resolve;
@@ -82,6 +86,7 @@ export class StubBrowser implements CommandTarget {
   }
 
   handle(method: string, params: Params, session: StubSession): Result | undefined {
+    if (this.#flaw) showFlaw(this.#flaw, method, session);
     return this.#handlers[method]?.() ?? this.#targets.handle(method, params, session);
   }
 
