@@ -1,8 +1,12 @@
-import type { Browser, BrowserContext, LaunchOptions } from '@playwright/test';
+import type { Browser, BrowserContext, BrowserContextOptions, LaunchOptions } from '@playwright/test';
+import { withoutEmulation } from '../clients/playwright/context-options.ts';
+import { brokerClient } from '../clients/shared/broker-client.ts';
 import { clearTimeout, setTimeout } from '../common/clock.ts';
 import { withoutStack } from '../common/error-message.ts';
 import { LeaseError, withCodedName } from '../errors.ts';
-import { leasePlan } from '../options/lease-plan.ts';
+import { keepsIdentity } from '../options/identity.ts';
+import { leasePlan, type MergedOptions } from '../options/lease-plan.ts';
+import type { LeasePlan } from '../options/schema/plan.ts';
 import type { Launched } from '../runners/playwright-test/launches.ts';
 import type { LaunchModule } from '../runners/playwright-test/own-launches.ts';
 import { brokerForWorker, connectionOf } from '../runners/playwright-test/setup/worker-broker.ts';
@@ -18,18 +22,26 @@ const MARGIN_MS = 1_000;
  * Starts our program in place of a browser. The program uses an endpoint of this process: the lease ends with the
  * program, and with this process.
  */
-export const launchHosted: LaunchModule['launchHosted'] = async ({ call, options, start }, project, workerInfo) => {
+export const launchHosted: LaunchModule['launchHosted'] = async (launch, project, workerInfo) => {
+  const { call, isPersistent, options, start } = launch;
   if (asksForLocal(options)) return null;
   const { recorder, hosted } = workerState();
   const { runningFacts: test, timeLeft } = recorder;
   const { id, name } = project;
+  const plan = leasePlan(project.options, process.env);
+  const broker = await brokerForWorker(project, workerInfo.config);
+  const keep = identityKeeper(plan, project.options, (note) => {
+    const client = brokerClient(broker.address, broker.ownProject);
+    const said = client.say({ text: name ? `project "${name}": ${note}` : note });
+    void said.catch(() => undefined).then(() => client.close()); // the broker of a run that ends is gone
+  });
   let failure: unknown = null;
   const { url, stop } = await startEndpoint({
-    ...(await brokerForWorker(project, workerInfo.config)),
+    address: broker.address,
     connection: connectionOf(project, workerInfo),
     project,
     // No other test gets this browser: the test may change anything in it.
-    ownProject: { id, name, plan: { ...leasePlan(project.options, process.env), reuse: 'test' } },
+    ownProject: { id, name, plan: { ...plan, reuse: 'test' } },
     root: workerInfo.config.rootDir,
     command: call,
     test,
@@ -43,12 +55,14 @@ export const launchHosted: LaunchModule['launchHosted'] = async ({ call, options
     void stop();
   };
   const timer = timeLeft === null ? undefined : setTimeout(giveUp, Math.max(0, timeLeft - MARGIN_MS));
-  const launch = async () => {
+  const launching = async () => {
     try {
       // Without a path, it finds no Node.
       const env = { PATH: process.env.PATH, ...(options.env ?? process.env), POOLWRIGHT_ENDPOINT: url };
-      const launched = await start({ ...options, executablePath: programFile(), env });
+      const kept = isPersistent ? keep(options) : options;
+      const launched = await start({ ...kept, executablePath: programFile(), env });
       onClosed(launched, () => void stop());
+      if ('newContext' in launched) keepInContexts(launched, keep);
       return launched;
     } catch (error) {
       await stop();
@@ -57,7 +71,7 @@ export const launchHosted: LaunchModule['launchHosted'] = async ({ call, options
       clearTimeout(timer);
     }
   };
-  const launched = launch();
+  const launched = launching();
   hosted?.whileWaiting(launched);
   return { launched, end: stop };
 };
@@ -66,6 +80,30 @@ export const launchHosted: LaunchModule['launchHosted'] = async ({ call, options
 function asksForLocal({ executablePath, channel, proxy, args = [] }: LaunchOptions): boolean {
   const isOther = executablePath !== undefined || channel !== undefined || proxy !== undefined;
   return isOther || needsLocalBrowser(args) || process.platform === 'win32';
+}
+
+type Keep = <O extends BrowserContextOptions>(options: O) => O;
+
+/** Returns what takes emulation out of a context's options, where a browser keeps its identity. */
+function identityKeeper(
+  { pool, session }: LeasePlan,
+  { identity }: MergedOptions,
+  onNote: (note: string) => void,
+): Keep {
+  // The template of a pool is unknown.
+  const type = pool === null ? (session.type ?? 'hosted') : 'hosted';
+  if (!keepsIdentity(identity, type)) return (given) => given;
+  return (given) => {
+    const { kept, note } = withoutEmulation(type, given, workerState().contextUse);
+    if (note !== null) onNote(note);
+    return kept;
+  };
+}
+
+function keepInContexts(browser: Browser, keep: Keep): void {
+  const newContext = browser.newContext.bind(browser);
+  // `newPage` calls it, too.
+  browser.newContext = (options = {}) => newContext(keep(options));
 }
 
 function onClosed(launched: Launched, listener: () => void): void {

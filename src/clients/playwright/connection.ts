@@ -81,8 +81,8 @@ export async function connectPlaywright(
         if ((given.httpCredentials ?? use.httpCredentials) && !taken) options.onNote(CREDENTIALS_STAY);
       }
       if (!keepsIdentity(options.identity, lease.type)) return await openContext(given);
-      const { kept, dropped } = withoutEmulation(given, use);
-      if (dropped.length > 0) options.onNote(droppedNote(lease.type, dropped));
+      const { kept, note } = withoutEmulation(lease.type, given, use);
+      if (note !== null) options.onNote(note);
       return await openContext(kept);
     },
   };
@@ -115,10 +115,6 @@ function lacksInspector(error: unknown): boolean {
 async function tunnelTo(transport: CdpTransport): Promise<string> {
   const { openTunnel } = await import('../../cdp/transport/tunnel.ts');
   return await openTunnel(transport);
-}
-
-function droppedNote(type: string, names: string[]): string {
-  return `a ${type} browser keeps its own identity; ignored: ${names.join(', ')} (set \`hosted: { identity: 'override' }\` to apply them)`;
 }
 
 /** The part of Playwright's `chromium` that is needed here. */

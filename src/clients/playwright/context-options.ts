@@ -37,19 +37,22 @@ const DEFAULTS: BrowserContextOptions = {
 /** Options from `use`, which Playwright adds to those of `newContext`. */
 type Used = Readonly<Record<string, unknown>>;
 
-interface Kept {
-  kept: BrowserContextOptions;
-  dropped: string[];
+interface Kept<O> {
+  kept: O;
+  /** Names those that the user set; null: none. */
+  note: string | null;
 }
 
-/** Returns the options without emulation, and the names of the dropped ones that the user set. */
-export function withoutEmulation(options: BrowserContextOptions, use: Used): Kept {
+/** Returns the options without emulation, for a browser of this type that keeps its identity. */
+export function withoutEmulation<O extends BrowserContextOptions>(type: string, options: O, use: Used): Kept<O> {
   const names = Object.keys(IDENTITY) as (keyof typeof IDENTITY)[];
   const dropped = names.filter((name) => {
     const given = options[name] ?? use[name];
     return given != null && JSON.stringify(given) !== JSON.stringify(DEFAULTS[name]);
   });
-  return { kept: { ...options, ...IDENTITY }, dropped };
+  const how = "set `hosted: { identity: 'override' }` to apply them";
+  const note = `a ${type} browser keeps its own identity; ignored: ${dropped.join(', ')} (${how})`;
+  return { kept: { ...options, ...IDENTITY }, note: dropped.length > 0 ? note : null };
 }
 
 /** Options that only a new context can have. Playwright implements both with a proxy. */

@@ -16,6 +16,8 @@ export interface Launch {
   /** With its place relative to the working directory: `chromium.launch() at fixtures.ts:12`. */
   call: string;
   options: LaunchOptions;
+  /** The options are those of a context, too. */
+  isPersistent: boolean;
   /** Starts the browser, with these options in place of the given ones. */
   start(options: LaunchOptions): Promise<Launched>;
 }
@@ -31,11 +33,12 @@ export function interceptLaunches(chromium: BrowserType, listener: Listener): vo
   for (const name of CALLS) {
     const original = watched[name] as (...args: unknown[]) => Promise<Launched>;
     const starts = (...args: unknown[]) => {
-      const before = name === 'launchPersistentContext' ? args.slice(0, 1) : [];
+      const isPersistent = name === 'launchPersistentContext';
+      const before = isPersistent ? args.slice(0, 1) : [];
       const options = (args[before.length] ?? {}) as LaunchOptions;
       const call = `chromium.${name}()${callerOf(starts)}`;
       const start = (changed: LaunchOptions) => original.call(watched, ...before, changed);
-      return watched[LISTENER]?.({ call, options, start });
+      return watched[LISTENER]?.({ call, options, isPersistent, start });
     };
     Object.defineProperty(watched, name, { value: starts, configurable: true, writable: true });
   }

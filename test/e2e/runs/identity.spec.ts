@@ -38,6 +38,19 @@ const TESTS = `
     await page.goto('/' + testInfo.project.name);
     console.log('SEEN ' + JSON.stringify([testInfo.project.name, await page.evaluate(${JSON.stringify(FINGERPRINT)})]));
     await context.close();
+  });
+  test('launched', async ({ playwright: { chromium } }, testInfo) => {
+    test.skip(testInfo.project.name !== 'isolated');
+    const look = async (page) => {
+      await page.goto(process.env.SITE_URL + '/' + testInfo.project.name);
+      console.log('SEEN ' + JSON.stringify([testInfo.project.name, await page.evaluate(${JSON.stringify(FINGERPRINT)})]));
+    };
+    const browser = await chromium.launch();
+    await look(await browser.newPage({ locale: 'it-IT' }));
+    await browser.close();
+    const context = await chromium.launchPersistentContext('', { colorScheme: 'dark' });
+    await look(context.pages()[0]);
+    await context.close();
   });`;
 
 /** For a while, full Chromium shows a bar above its pages: without a sandbox, as root. */
@@ -75,7 +88,7 @@ test('identity › of a stealth browser is kept', { tag: '@versions' }, async ({
   await service.client.stopSession(sessionId);
   for (const project of ['isolated', 'persistent']) {
     for (const seen of seenBy(project, run.output)) expect(withoutBar(seen), project).toEqual(withoutBar(own));
-    expect(seenBy(project, run.output)).toHaveLength(3);
+    expect(seenBy(project, run.output)).toHaveLength(project === 'isolated' ? 5 : 3);
     expect(glass.headersOf(`/${project}`), project).toEqual(glass.headersOf('/untouched'));
   }
   for (const project of ['override', 'plain']) {
