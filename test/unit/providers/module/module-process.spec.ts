@@ -128,8 +128,8 @@ test('a function that blocks while no other call waits gets more time, and is en
 test('a function that uses up the memory: its call fails with its name and the cause, and the next one works', async ({
   open,
 }) => {
-  const before = process.env['NODE_OPTIONS'];
-  process.env['NODE_OPTIONS'] = '--max-old-space-size=48';
+  const before = process.env.NODE_OPTIONS;
+  process.env.NODE_OPTIONS = '--max-old-space-size=48';
   try {
     const { provider, log } = await open(`export default {
       async acquire({ label }) {
@@ -138,12 +138,14 @@ test('a function that uses up the memory: its call fails with its name and the c
       },
       ${RELEASE},
     };`);
-    await expect(provider.acquire(REQUEST)).rejects.toThrow('`acquire` ended its process (SIGABRT, probably out of memory)');
+    await expect(provider.acquire(REQUEST)).rejects.toThrow(
+      '`acquire` ended its process (SIGABRT, probably out of memory)',
+    );
     expect(await provider.acquire({ ...REQUEST, label: 'again' })).toMatchObject({ id: 'b' });
     expect(log().filter((line) => line.startsWith('loaded'))).toHaveLength(2);
   } finally {
-    if (before === undefined) delete process.env['NODE_OPTIONS'];
-    else process.env['NODE_OPTIONS'] = before;
+    if (before === undefined) delete process.env.NODE_OPTIONS;
+    else process.env.NODE_OPTIONS = before;
   }
 });
 
