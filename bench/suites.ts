@@ -4,6 +4,7 @@ import { bridgeSuite } from './links/bridge.ts';
 import { distanceSuite } from './links/distance.ts';
 import { memorySuite } from './links/memory.ts';
 import { relaySuite } from './links/relay.ts';
+import { streamsSuite } from './links/streams.ts';
 import { transportSuite } from './links/transport.ts';
 import { farSuite, nearSuite } from './puppeteer/commands.ts';
 import { smallTestsSuite } from './puppeteer/small-tests.ts';
@@ -22,6 +23,7 @@ export const SUITES: Suite[] = [
   transportSuite,
   relaySuite,
   bridgeSuite,
+  streamsSuite,
   distanceSuite,
   farSuite,
   smallTestsSuite,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { Readable } from 'node:stream';
 
 export interface Site {
   url: string;
@@ -10,8 +11,9 @@ export interface Site {
 
 /** `?assets=<n>`: the page loads so many scripts. */
 const MAX_ASSETS = 1_000;
-/** `?bytes=<n>`: an answer that large. */
+/** `?bytes=<n>`: an answer that large; below `/stream`, without its length, in parts of {@link PART_BYTES}. */
 const MAX_BYTES = 100_000_000;
+const PART_BYTES = 64 * 1024;
 const ASSET = `/*${'x'.repeat(5_000)}*/`;
 
 /** A small page with a button. @param host address to listen on */
@@ -19,10 +21,10 @@ export async function startSite(host = '127.0.0.1'): Promise<Site> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site');
     const bytes = Math.min(Number(searchParams.get('bytes') ?? 0), MAX_BYTES);
-    if (bytes > 0) return response.setHeader('cache-control', 'no-store').end(Buffer.alloc(bytes, 7));
+    response.setHeader('cache-control', 'no-store');
+    if (bytes > 0) return pathname === '/stream' ? inParts(bytes).pipe(response) : response.end(Buffer.alloc(bytes, 7));
     const isAsset = pathname.endsWith('.js');
     response.setHeader('content-type', isAsset ? 'text/javascript' : 'text/html');
-    response.setHeader('cache-control', 'no-store');
     return response.end(isAsset ? ASSET : page(Math.min(Number(searchParams.get('assets') ?? 0), MAX_ASSETS)));
   });
   server.listen(0, host);
@@ -43,6 +45,17 @@ export async function startSite(host = '127.0.0.1'): Promise<Site> {
 export function outsideAddress(): string {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+}
+
+function inParts(bytes: number): Readable {
+  const part = Buffer.alloc(PART_BYTES, 7);
+  let left = bytes;
+  return new Readable({
+    read() {
+      this.push(left > 0 ? part.subarray(0, Math.min(left, PART_BYTES)) : null);
+      left -= PART_BYTES;
+    },
+  });
 }
 
 /** Names the icon, so that browsers do not request one at an unknown time. */

@@ -101,6 +101,9 @@ test.describe('giving a browser back when the call', () => {
     const [left] = await service.running();
     expect(run.output).toContain(`NOT CONFIRMED ENDED: session ${left}`);
     expect((await record(consumer)).sessions).toMatchObject([{ sessionId: left, endConfirmed: false }]);
+    const failed = await poolwright(['sweep', '--json'], service.env, consumer.directory);
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.stdout).failures).toContainEqual(expect.stringContaining(`${left} of run`));
     await service.addFaults([{ id: 'no-stop', match: { path: '/v1/nothing' }, effect: { status: 500 } }]);
     const swept = await poolwright(['sweep', '--json'], service.env, consumer.directory);
     expect(JSON.parse(swept.stdout).stopped).toMatchObject([{ sessionId: left }]);

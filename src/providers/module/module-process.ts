@@ -18,6 +18,8 @@ const PING_MS = 1_000;
 const BLOCKED_MS = { waiting: 45_000, alone: 200_000 };
 /** How long the rest of a dead process's messages may take, in ms. */
 const LAST_MESSAGES_MS = 1_000;
+/** How a process ends when V8's heap is full, and when the system needs its memory. */
+const OUT_OF_MEMORY: readonly string[] = ['SIGABRT', 'exit code 134', 'SIGKILL'];
 
 export interface ModuleOptions {
   /** The process's script; default: the built one. */
@@ -222,7 +224,8 @@ class ModuleProcess {
     if (this.#running === running) this.#running = null;
     const all = [...running.calls.values()];
     const begun = [...new Set(all.filter(({ hasBegun }) => hasBegun).map(({ name }) => `\`${name}\``))];
-    const what = running.killedFor ?? `ended its process (${how})`;
+    const why = OUT_OF_MEMORY.includes(how) ? `${how}, probably out of memory` : how;
+    const what = running.killedFor ?? `ended its process (${why})`;
     refuse(wrong(`${this.#name} ${what} while it was loaded`));
     const culprit = begun.length > 0 ? begun.join(' or ') : 'the module';
     for (const { reject } of all) reject(new Error(`${culprit} ${what}`));

@@ -172,6 +172,12 @@ test('counts the bytes of its pages, and proxies loopback addresses for them', a
   page.on('request', (request) => void request.continue());
   await page.goto(`${url}?again`);
   await page.waitForFunction('document.title === "100000"');
+  // A port that browsers block, and one on which nothing listens.
+  for (const [port, reason] of [
+    [6000, 'net::ERR_UNSAFE_PORT'],
+    [1023, 'net::ERR_CONNECTION_REFUSED'],
+  ] as const)
+    await expect((await browser.newPage()).goto(`http://localhost:${port}/`)).rejects.toThrow(reason);
   await browser.disconnect();
   server.close();
   server.closeAllConnections();

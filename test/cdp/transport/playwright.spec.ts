@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from '@playwright/test';
+import { stripVTControlCharacters } from 'node:util';
+import { chromium, type Page } from '@playwright/test';
 import { build } from 'tsup';
 import { supportsTransport } from '../../../src/clients/playwright/connection.ts';
 import { shared } from '../../../tsup.config.ts';
@@ -86,6 +87,36 @@ test('closes the connection when the browser crashes, and rejects every wait wit
   expect(await waiting).toContain('closed');
   await disconnected;
 });
+
+/** Ways to end a page's process. */
+const CRASHES: Record<string, (page: Page) => Promise<unknown>> = {
+  'Page.crash': async (page) => (await page.context().newCDPSession(page)).send('Page.crash'),
+  'chrome://crash': (page) => page.goto('chrome://crash'),
+};
+for (const [way, crash] of Object.entries(CRASHES)) {
+  test(`an assertion that waits while its page crashes fails as locally: ${way}`, async ({
+    connectThrough,
+    near,
+    site,
+  }) => {
+    const { browser } = await connectThrough();
+    const failures: string[] = [];
+    for (const context of [await near.newContext(), await browser.newContext()]) {
+      const page = await context.newPage();
+      await page.goto(site.url);
+      const crashed = page.waitForEvent('crash');
+      const waiting = expect(page.locator('#absent'))
+        .toBeVisible({ timeout: 3_000 })
+        .catch((error: Error) => stripVTControlCharacters(error.message));
+      crash(page).catch(() => undefined);
+      await crashed;
+      failures.push(String(await waiting));
+      await context.close();
+    }
+    expect(failures[0]).toContain('expect(locator).toBeVisible() failed');
+    expect(failures[1]).toBe(failures[0]);
+  });
+}
 
 test('passes a response of 140 MB, which exceeds the default limit of a WebSocket', async ({ connectThrough }) => {
   test.setTimeout(600_000); // more than three minutes beside a load of 40

@@ -44,6 +44,14 @@ const test = base.extend<Fixtures>({
 
 const tests = (page: Page) => page.locator('.chart .test');
 
+/** How many figures each row has, from the top. */
+async function cardsInRows(page: Page): Promise<number[]> {
+  const tops = await page
+    .locator('.figures > div')
+    .evaluateAll((cards) => cards.map((card) => Math.round(card.getBoundingClientRect().top)));
+  return [...new Set(tops)].map((top) => tops.filter((each) => each === top).length);
+}
+
 test('timeline › is accessible and does not overflow, light and dark, at every size', async ({ page, open }) => {
   await open(drawnRecord(8, 90), '../../playwright-report/index.html');
   await expect(tests(page)).toHaveCount(90);
@@ -52,6 +60,7 @@ test('timeline › is accessible and does not overflow, light and dark, at every
     await page.emulateMedia({ colorScheme });
     expect(await violationsOn(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(size.width);
+    expect(await cardsInRows(page), 'no figure is alone in its row').not.toContain(size.width > 600 ? 1 : 2);
     const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(background).toBe(colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(18, 23, 28)');
     await tests(page).nth(12).focus();
@@ -286,4 +295,14 @@ test('timeline › labels the axis of a short run in seconds', async ({ page, op
   expect(labels.slice(0, 3)).toEqual(['0.0 s', expect.stringMatching(/^0\.\d s$/), expect.stringMatching(/^0\.\d s$/)]);
   expect(labels.filter((label) => !/^\d\.\d s$/.test(label))).toEqual([]);
   expect(new Set(labels).size).toBe(labels.length);
+});
+
+test('timeline › says how the tests ended, and shows a retry as one', async ({ page, open }) => {
+  const failed = aTest({ id: 'flaky', title: 'flaky', status: 'failed', ok: false });
+  const retried = aTest({ id: 'flaky', title: 'flaky', retry: 1, startedAt: at(6), endedAt: at(7) });
+  const passed = aTest({ id: 'passes', title: 'passes', startedAt: at(8), endedAt: at(9) });
+  await open(aRecord({ sessions: [aSession({ tests: [failed, retried, passed] })] }));
+  await expect(page.locator('.tally')).toHaveText('2 tests: 1 passed, 1 flaky');
+  await expect(page.locator('.chart .test.retry')).toHaveCount(1);
+  await expect(page.getByRole('button', { name: /^flaky: .*, retry 1$/ })).toHaveClass(/\bretry\b/);
 });

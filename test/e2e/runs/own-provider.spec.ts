@@ -149,6 +149,19 @@ test('TypeScript that Node cannot load as it is: the error says what to do', asy
   }
 });
 
+test('what a provider prints is not in the JSON of `sweep` and `doctor`', async ({ newConsumer, service }) => {
+  const prints = `console.log('PRINTED'); process.stdout.write('{"half":');`;
+  const consumer = await newConsumer();
+  await consumer.write({ 'browsers.ts': providerFile({ file: prints, acquire: prints, release: prints }) });
+  for (const command of ['sweep', 'doctor']) {
+    const env = { ...service.env, POOLWRIGHT_PROVIDER: 'browsers.ts' };
+    const { stdout, stderr } = await poolwright([command, '--json'], env, consumer.directory);
+    expect(stderr).toContain('PRINTED');
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+    JSON.parse(stdout);
+  }
+});
+
 test('what a provider throws, prints and leaves unhandled ends neither the run nor its clean-up', async ({
   runSuite,
   service,

@@ -24,7 +24,7 @@ const test = base.extend<Fixtures>({
   },
   jpeg: async ({ page }, use) => {
     await page.setContent('<body style="background: teal"><h1>A page</h1>');
-    await use(await page.screenshot({ type: 'jpeg' }));
+    await use(await page.screenshot({ type: 'jpeg', clip: { x: 0, y: 0, width: 320, height: 200 } }));
   },
 });
 
@@ -129,6 +129,13 @@ test('shows runs, pictures and failures as data, and asks for nothing in the dia
   await expect(page.getByRole('heading', { name: '<img src=x onerror=alert(1)>' })).toBeVisible();
   await expect(page.getByRole('status')).toHaveText('Failed: <img src=x onerror=alert(1)>');
   await expect.poll(() => page.evaluate(`document.querySelector('.card img').naturalWidth`)).toBeGreaterThan(100);
+
+  // A small picture is as large as it is.
+  await page.getByRole('button', { name: /^Enlarge the last picture of <img/ }).click();
+  const last = page.getByRole('img', { name: 'The last picture of the test' });
+  await expect(last).toHaveJSProperty('naturalWidth', 320);
+  expect((await last.boundingBox())?.width).toBe(320);
+  await page.keyboard.press('Escape');
 
   await page.getByRole('button', { name: 'Enlarge slot 0' }).click();
   await expect.poll(() => run.demands.at(-1)).toEqual({ 0: 'large' });

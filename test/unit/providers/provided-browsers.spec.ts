@@ -231,3 +231,17 @@ test('one browser under two IDs is an error', async () => {
   await acquire();
   await expect(acquire()).rejects.toThrow('`acquire` returned the browser of b-1 again, as b-2');
 });
+
+test('follows no redirect of `/json/version`, which would take its headers to another host', async () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.url} ${request.headers['x-api-key']} ${request.headers.authorization}`);
+    response.writeHead(302, { location: '/other/json/version' }).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cdpUrl = `http://user:s3cret@127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { acquire } = browsersOf({ acquire: async () => ({ id: 'b-1', cdpUrl, headers: { 'x-api-key': 'key' } }) });
+  await expect(acquire()).rejects.toThrow('/json/version redirects to another address, which is not followed');
+  expect(asked).toEqual([`/json/version key Basic ${Buffer.from('user:s3cret').toString('base64')}`]);
+  server.close();
+});

@@ -1,3 +1,6 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { limitsFile, readLimits } from '../../../../src/broker/ledger/known-limits.ts';
 import { expect, poolwright, test } from '../../../support/unit/cli/command-line.ts';
 
 test('doctor › names each problem with its solution, and exits 1 when a run would fail', async ({ service }) => {
@@ -31,4 +34,20 @@ test('doctor › names each problem with its solution, and exits 1 when a run wo
   expect(inCI.code).toBe(1);
   expect(inCI.stdout).toMatch(/^FAILED +variables: POOLWRIGHT_BASE_URL and POOLWRIGHT_API_KEY are not set/m);
   expect(inCI.stdout).not.toMatch(/^\w+ +emulator:/m);
+});
+
+test('doctor › remembers how many browsers the plan and the pool have, for the next run of this project', async ({
+  service,
+  directory,
+}) => {
+  mkdirSync(join(directory, 'node_modules'));
+  writeFileSync(join(directory, 'package.json'), '{}');
+  await service.client.createPool({ name: 'remembered', size: 3 });
+  const env = { ...service.env, POOLWRIGHT_POOL: 'remembered' };
+  expect(await poolwright(['doctor', '--no-session'], env, directory)).toMatchObject({ code: 0 });
+  const { baseURL, apiKey } = service.emulator;
+  expect(readLimits(limitsFile(directory, { kind: 'hosted', baseURL, apiKey }))).toEqual({
+    concurrentBrowsers: 10,
+    pools: new Map([['remembered', 3]]),
+  });
 });

@@ -112,6 +112,43 @@ test('a function that blocks: other calls wait for it, and it is ended after a t
   expect(log()).toContain('released c finished');
 });
 
+test('a function that blocks while no other call waits gets more time, and is ended, too', async ({ open }) => {
+  const text = `export default {
+    async acquire({ needMs }) { block(needMs); return browser('b'); },
+    ${RELEASE},
+  };`;
+  const { provider } = await open(text, { blockedMs: { waiting: 1_000, alone: 4_000 } });
+  expect(await provider.acquire({ ...REQUEST, needMs: 2_500 })).toMatchObject({ id: 'b' });
+  // Nothing that it does can move the limit: it is measured here.
+  const forever = provider.acquire({ ...REQUEST, needMs: 600_000 });
+  await expect(forever).rejects.toThrow('`acquire` blocked its process for 4 s');
+  expect(await provider.acquire(REQUEST)).toMatchObject({ id: 'b' });
+});
+
+test('a function that uses up the memory: its call fails with its name and the cause, and the next one works', async ({
+  open,
+}) => {
+  const before = process.env.NODE_OPTIONS;
+  process.env.NODE_OPTIONS = '--max-old-space-size=48';
+  try {
+    const { provider, log } = await open(`export default {
+      async acquire({ label }) {
+        for (const eaten = []; label === 'l'; ) eaten.push(Array.from({ length: 1_000 }, (_, n) => ({ n })));
+        return browser('b');
+      },
+      ${RELEASE},
+    };`);
+    await expect(provider.acquire(REQUEST)).rejects.toThrow(
+      '`acquire` ended its process (SIGABRT, probably out of memory)',
+    );
+    expect(await provider.acquire({ ...REQUEST, label: 'again' })).toMatchObject({ id: 'b' });
+    expect(log().filter((line) => line.startsWith('loaded'))).toHaveLength(2);
+  } finally {
+    if (before === undefined) delete process.env.NODE_OPTIONS;
+    else process.env.NODE_OPTIONS = before;
+  }
+});
+
 test('what it throws outside of its functions is a note, what it prints goes elsewhere, and garbage is an error', async ({
   open,
 }) => {
@@ -143,7 +180,7 @@ test('a process that is killed: the call fails, and the module goes on in anothe
   acquired.catch(() => undefined);
   await expect.poll(log, { timeout: 20_000 }).toContain('acquiring');
   process.kill(Number(/loaded (\d+)/.exec(log().join('\n'))?.[1]), 'SIGKILL');
-  await expect(acquired).rejects.toThrow('`acquire` ended its process (SIGKILL)');
+  await expect(acquired).rejects.toThrow('`acquire` ended its process (SIGKILL, probably out of memory)');
   await provider.release('b', 'lost');
   expect(log()).toContain('released b lost');
 });
