@@ -224,7 +224,7 @@ class ModuleProcess {
     if (this.#running === running) this.#running = null;
     const all = [...running.calls.values()];
     const begun = [...new Set(all.filter(({ hasBegun }) => hasBegun).map(({ name }) => `\`${name}\``))];
-    const why = OUT_OF_MEMORY.includes(how) ? `${how}, probably out of memory` : how;
+    const why = OUT_OF_MEMORY.includes(how) ? `${how}, perhaps out of memory` : how;
     const what = running.killedFor ?? `ended its process (${why})`;
     refuse(wrong(`${this.#name} ${what} while it was loaded`));
     const culprit = begun.length > 0 ? begun.join(' or ') : 'the module';

@@ -52,7 +52,7 @@ test('eats its memory: the test beside it goes on, the next call has another pro
   expect(output).not.toContain('the broker of this run died');
   expect(existsSync(join(consumer.directory, 'again'))).toBe(true);
   const log = await consumer.read('test-results/poolwright/broker.log');
-  expect(log).toContain('browsers.ts: `acquire` ended its process (SIGABRT, probably out of memory)');
+  expect(log).toContain('browsers.ts: `acquire` ended its process (SIGABRT, perhaps out of memory)');
   const { sessions } = await record();
   expect(sessions.map(({ endConfirmed }) => endConfirmed)).not.toContain(false);
   expect(await service.running()).toEqual([]);
@@ -67,7 +67,7 @@ test('eats its memory each time: one error names file and function', async ({ ru
     files: { 'browsers.ts': providerFile({ file: FILE, acquire: 'eat();' }) },
     code: 1,
   });
-  expect(output).toContain('browsers.ts: `acquire` ended its process (SIGABRT, probably out of memory)');
+  expect(output).toContain('browsers.ts: `acquire` ended its process (SIGABRT, perhaps out of memory)');
   expect(output).not.toContain('the broker of this run died');
   expect(await service.running()).toEqual([]);
 });

@@ -139,7 +139,7 @@ test('a function that uses up the memory: its call fails with its name and the c
       ${RELEASE},
     };`);
     await expect(provider.acquire(REQUEST)).rejects.toThrow(
-      '`acquire` ended its process (SIGABRT, probably out of memory)',
+      '`acquire` ended its process (SIGABRT, perhaps out of memory)',
     );
     expect(await provider.acquire({ ...REQUEST, label: 'again' })).toMatchObject({ id: 'b' });
     expect(log().filter((line) => line.startsWith('loaded'))).toHaveLength(2);
@@ -180,7 +180,7 @@ test('a process that is killed: the call fails, and the module goes on in anothe
   acquired.catch(() => undefined);
   await expect.poll(log, { timeout: 20_000 }).toContain('acquiring');
   process.kill(Number(/loaded (\d+)/.exec(log().join('\n'))?.[1]), 'SIGKILL');
-  await expect(acquired).rejects.toThrow('`acquire` ended its process (SIGKILL, probably out of memory)');
+  await expect(acquired).rejects.toThrow('`acquire` ended its process (SIGKILL, perhaps out of memory)');
   await provider.release('b', 'lost');
   expect(log()).toContain('released b lost');
 });
