@@ -6,7 +6,7 @@ import { PoolwrightError } from '../errors.ts';
 const RESPOND_MS = 5_000;
 
 /**
- * Whether a browser responds at a `ws://` address. Loaded when one has failed: most runs need no socket in this process.
+ * Whether a browser responds at a `ws://` address. Loaded when one has failed: most runs need no socket here.
  * @param timeout of connecting, and of the response, in ms
  */
 export async function responds(address: string, timeout = RESPOND_MS): Promise<boolean> {

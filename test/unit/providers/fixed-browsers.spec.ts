@@ -133,7 +133,7 @@ test('never leases one browser twice at the same time', async ({ ports }) => {
   expect(given).toHaveLength(3);
 });
 
-/** What is at a `ws://` address: a browser, a server that accepts each connection, or WebSockets, and never responds. */
+/** What is at a `ws://` address: a browser, or a server that accepts connections, or WebSockets, and never responds. */
 type At = 'a browser' | 'a silent server' | 'silent WebSockets' | 'another protocol';
 
 /** Servers whose kind a test changes, at `ws://` addresses. */

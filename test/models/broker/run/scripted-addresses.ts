@@ -109,7 +109,7 @@ export class ScriptedAddresses {
     const browser = await fixed.acquire(request);
     const there = this.addresses.find(({ host }) => host === new URL(browser.cdpUrl).host);
     this.given += 1;
-    if (!there) this.violations.push(`${browser.cdpUrl} is no address`);
+    if (!there) this.violations.push(`${browser.cdpUrl} is not one of them`);
     else if (this.held.has(browser.id)) this.violations.push(`${browser.id} was given twice`);
     else this.held.set(browser.id, there);
     for (const { host, max } of this.addresses) {

@@ -13,9 +13,9 @@ import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 
 /**
  * Random histories of a run on fixed addresses: workers lease, prefetch, cancel, give back, die; the browsers at the
- * addresses die, fall silent and return. In every history, no address has more leases than it takes, each lease is taken
- * back once and no other one is, the address is leased again then, every wait ends, and nothing is said that was not
- * seen. Where the browsers come from a service: leasing-model.
+ * addresses die, fall silent and return. In every history, no address has more leases than it takes, each lease is
+ * taken back once and no other one is, the address is leased again then, every wait ends, and nothing is said that was
+ * not seen. Where the browsers come from a service: leasing-model.
  */
 
 const WORKERS = 4;
