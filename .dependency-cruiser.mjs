@@ -14,7 +14,7 @@ const MAY_IMPORT = {
   options: ['service', ...BASE],
   record: BASE,
   // Where browsers come from: the service, addresses, a user's module.
-  providers: ['record', 'options', 'service', ...BASE],
+  providers: ['record', 'options', 'service', 'cdp', ...BASE],
   // Knows the service only as one of its providers.
   broker: ['providers', 'record', 'options', ...BASE],
   cdp: BASE,

@@ -36,9 +36,11 @@ async function run({ run: runId, json }: Options): Promise<void> {
   const { suite, ledgerDirectory, root } = projectDirectory(process.cwd());
   const own = ownBrowsersOfShell();
   const isProvided = own?.kind === 'provider';
-  if (!isProvided && runId === undefined && variable(process.env, 'POOLWRIGHT_API_KEY') === undefined) {
+  const isRunning = own?.kind === 'browsers';
+  if (!isProvided && (runId === undefined || isRunning) && variable(process.env, 'POOLWRIGHT_API_KEY') === undefined) {
     // A job without secrets, such as a fork's, has no hosted browsers.
-    notify('POOLWRIGHT_API_KEY is not set: nothing to sweep (browsers of the emulator end with their run)');
+    if (isRunning) notify('POOLWRIGHT_CDP_URL names browsers that run already: nothing to sweep (no run ends them)');
+    else notify('POOLWRIGHT_API_KEY is not set: nothing to sweep (browsers of the emulator end with their run)');
     if (json) printJson(emptySweep());
     return;
   }

@@ -113,7 +113,7 @@ export async function prefetch(address: BrokerAddress, count: number): Promise<v
  * The options of a run whose runner has no place for them in its own config: the default export of
  * `poolwright.config.*` in the root directory. Without that file, defaults and environment variables apply.
  * @param given the path of another file
- * @throws OptionsError for two such files, for one that cannot be loaded, and for an invalid option
+ * @throws OptionsError for two such files, for one that is missing or cannot be loaded, and for an invalid option
  */
 export async function optionsFromFile(root: string, given?: string): Promise<HostedOptions> {
   const found = given === undefined ? NAMES.filter((name) => existsSync(join(root, name))) : [given];
@@ -129,6 +129,8 @@ export async function optionsFromFile(root: string, given?: string): Promise<Hos
 
 async function load(root: string, name: string): Promise<unknown> {
   const path = resolve(root, name);
+  // Not by the failure of its loader, which may be about the kind of file.
+  if (!existsSync(path)) throw new OptionsError(name, `There is no file ${path}.`);
   try {
     if (name.endsWith('.json')) return JSON.parse(await readFile(path, 'utf8'));
     return (await importFile(path)).default ?? {};

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { type FarChromium, startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { reportedTests } from '../../support/e2e/run-playwright.ts';
@@ -75,6 +77,31 @@ test('`browsers`: a `ws://` address without a browser costs no test, and is left
   const { sessions } = await record();
   expect(sessions.filter(({ endReason }) => endReason === 'connect-failed')).toHaveLength(1);
   expect(output + JSON.stringify(sessions)).not.toContain('s3cret-word');
+});
+
+test('`browsers`: a server that accepts connections and never responds costs one time limit, not one per test', async ({
+  runSuite,
+}) => {
+  let connections = 0;
+  const server = createServer(() => {
+    connections += 1;
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const names = [1, 2, 3, 4, 5].map((n) => `test('test ${n}', async ({ page }) => {});`);
+  const { output } = await runSuite({
+    tests: names.join('\n'),
+    args: ['--workers=1'],
+    env: { POOLWRIGHT_CDP_URL: `ws://${host}/?token=s3cret-word` },
+    code: 1,
+  });
+  expect(output).toContain('5 failed');
+  expect(output.match(/the browser at 127\.0\.0\.1:\d+ is left out: /g)).toHaveLength(1);
+  expect(output).toContain(`No browser answers at ${host}. Start one`);
+  expect(output).not.toContain('s3cret-word');
+  // Of the first worker, and of the broker once in a while.
+  expect(connections).toBeLessThanOrEqual(3);
+  server.close();
 });
 
 test('hold, watching, films, shards and `reuse` work as on the service', async ({ startSuite, port }) => {

@@ -4,8 +4,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test as base, expect } from '@playwright/test';
 import fc from 'fast-check';
+import { WebSocketServer } from 'ws';
+import { cdpAddress } from '../../../src/providers/cdp-address.ts';
 import { FixedBrowsers } from '../../../src/providers/fixed-browsers.ts';
 import { type ProvidedBrowser, ProviderError, type ReleaseReason } from '../../../src/providers/provider.ts';
+import { responds } from '../../../src/providers/responds.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 /** A server in place of a browser's debugging port. */
@@ -130,30 +133,136 @@ test('never leases one browser twice at the same time', async ({ ports }) => {
   expect(given).toHaveLength(3);
 });
 
-test('a `ws://` address that accepts no connection is left out until a browser of it was used', async () => {
+/** What is at a `ws://` address: a browser, or a server that accepts connections, or WebSockets, and never responds. */
+type At = 'a browser' | 'a silent server' | 'silent WebSockets' | 'another protocol';
+
+/** Servers whose kind a test changes, at `ws://` addresses. */
+async function webSockets(count: number) {
+  const at: At[] = [];
+  const servers = await Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const sockets = new WebSocketServer({ noServer: true });
+      const server = createServer();
+      server.on('upgrade', (request, socket, head) => {
+        const kind = at[n];
+        if (kind === 'a silent server') return void socket.on('error', () => undefined);
+        sockets.handleUpgrade(request, socket, head, (client) => {
+          client.on('message', (text) => {
+            const { id } = JSON.parse(String(text));
+            if (kind === 'a browser') {
+              client.send(JSON.stringify({ method: 'Target.targetCreated', params: {} }));
+              client.send(JSON.stringify({ id, result: { product: 'Chrome/1' } }));
+            } else if (kind === 'another protocol') client.send('hello');
+          });
+        });
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      return server;
+    }),
+  );
+  const hosts = servers.map((server) => `127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const close = () => {
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+  };
+  return { at, hosts, urls: hosts.map((host) => `ws://${host}/?token=s3cret`), close };
+}
+
+/** The provider of such addresses, with little patience for silent ones, and a clock for how long failures count. */
+function fixedAt({ urls, at }: Pick<Awaited<ReturnType<typeof webSockets>>, 'urls' | 'at'>, max: number) {
+  const asked: string[] = [];
   const notes: string[] = [];
-  const [bad, good] = ['ws://bad.example.com?token=secret', 'ws://good.example.com'];
+  const time = { now: 0 };
+  const reach = {
+    address: cdpAddress,
+    responds: async (url: string) => {
+      asked.push(url);
+      const is = await responds(url, at[urls.indexOf(url)] === 'a browser' ? undefined : 300);
+      // As if it had taken the real time limit.
+      time.now += is ? 0 : 5_000;
+      return is;
+    },
+    now: () => time.now,
+  };
   const fixed = new FixedBrowsers(
-    [bad, good].map((url) => ({ url, max: 2 })),
+    urls.map((url) => ({ url, max })),
     (text) => notes.push(text),
+    reach,
   );
   const acquire = async () => {
     const { id, cdpUrl } = await fixed.acquire({ signal: SIGNAL });
     return { cdpUrl, end: (reason: ReleaseReason) => fixed.release(id, reason) };
   };
-  const first = await acquire();
-  const again = await acquire();
-  expect([first.cdpUrl, again.cdpUrl]).toEqual([bad, bad]);
-  for (const lease of [first, again]) await lease.end('connect-failed');
-  expect(notes).toEqual(['the browser at bad.example.com is left out: it accepts no CDP connection']);
-  const others = [await acquire(), await acquire()];
-  expect(others.map(({ cdpUrl }) => cdpUrl)).toEqual([good, good]);
-  const last = await acquire();
-  expect(last.cdpUrl).toBe(bad);
-  await last.end('run-ended');
+  return { acquire, notes, time, asked };
+}
+
+for (const kind of ['a silent server', 'silent WebSockets', 'another protocol'] as const) {
+  test(`a \`ws://\` address of ${kind} is left out until a browser responds there`, async () => {
+    const sockets = await webSockets(2);
+    const { at, urls, hosts, close } = sockets;
+    const [bad, good] = urls;
+    at.push(kind, 'a browser');
+    const { acquire, notes, time } = fixedAt(sockets, 2);
+    const [first, again] = [await acquire(), await acquire()];
+    expect([first.cdpUrl, again.cdpUrl]).toEqual([bad, bad]);
+    for (const lease of [first, again]) await lease.end('connect-failed');
+    expect(notes).toEqual([`the browser at ${hosts[0]} is left out: it accepts no CDP connection`]);
+    const others = [await acquire(), await acquire()];
+    expect(others.map(({ cdpUrl }) => cdpUrl)).toEqual([good, good]);
+    // No worker waits for it.
+    await expect(acquire()).rejects.toMatchObject({ code: 'LIMIT_REACHED' });
+    at[0] = 'a browser';
+    time.now += 30_000;
+    const last = await acquire();
+    expect(last.cdpUrl).toBe(bad);
+    await last.end('run-ended');
+    expect(notes).toHaveLength(1);
+    await (await acquire()).end('finished');
+    expect(notes.slice(1)).toEqual([`the browser at ${hosts[0]} answers again`]);
+    close();
+  });
+}
+
+test('only silent `ws://` addresses: fails with one error for good, and asks them once in a while', async () => {
+  const sockets = await webSockets(2);
+  const { at, urls, hosts, close } = sockets;
+  at.push('a silent server', 'silent WebSockets');
+  const { acquire, notes, time, asked } = fixedAt(sockets, 1);
+  for (const lease of [await acquire(), await acquire()]) await lease.end('connect-failed');
+  expect(asked).toEqual([]);
+  // Those that come at the same time wait for the same question.
+  for (const error of await Promise.all([1, 2, 3].map(() => acquire().catch((error) => error)))) {
+    expect(error.code).toBe('INVALID');
+    expect(error.message).toContain(`No browser answers at ${hosts.join(', ')}. Start one, for example`);
+    expect(error.message).not.toContain('s3cret');
+  }
+  await expect(acquire()).rejects.toMatchObject({ code: 'INVALID' });
+  expect(asked).toEqual(urls);
+  time.now += 60_000;
+  await expect(acquire()).rejects.toMatchObject({ code: 'INVALID' });
+  expect(asked).toEqual([...urls, ...urls]);
+  expect(notes).toHaveLength(2);
+  close();
+});
+
+test('the end of a lease from before its failure does not say that a browser answers again', async () => {
+  const sockets = await webSockets(1);
+  sockets.at.push('a browser');
+  const { acquire, notes } = fixedAt(sockets, 3);
+  const [before, failed] = [await acquire(), await acquire()];
+  await failed.end('connect-failed');
+  await before.end('idle');
+  expect(notes).toHaveLength(1);
+  const [between, failedAgain, after] = [await acquire(), await acquire(), await acquire()];
+  await failedAgain.end('connect-failed');
+  await between.end('finished');
+  await after.end('finished');
   expect(notes).toHaveLength(1);
   await (await acquire()).end('finished');
-  expect(notes[1]).toBe('the browser at bad.example.com answers again');
+  expect(notes).toHaveLength(2);
+  sockets.close();
 });
 
 test('a request that is given up while a browser does not answer leaves it free', async ({ ports }) => {

@@ -5,9 +5,10 @@ import { mock } from 'node:test';
 import { noteFor, type RunIdentity } from '../../../../src/broker/browsers/session-note.ts';
 import { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import { type LedgerContent, parseLedger } from '../../../../src/broker/ledger/ledger-file.ts';
-import { type Workspace, workspaceOf } from '../../../../src/broker/ledger/workspace.ts';
+import type { Workspace } from '../../../../src/broker/ledger/workspace.ts';
 import type { Log } from '../../../../src/broker/log/log.ts';
-import { sweep } from '../../../../src/broker/recovery/sweep.ts';
+import { emptySweep, type SweepResult, sweep } from '../../../../src/broker/recovery/sweep.ts';
+import { type RunService, sweptWorkspace } from '../../../../src/broker/run/run-service.ts';
 import { leasePlan } from '../../../../src/options/lease-plan.ts';
 import { HostedBrowsers } from '../../../../src/providers/hosted/hosted-browsers.ts';
 import type { BrowserProvider } from '../../../../src/providers/port.ts';
@@ -25,13 +26,22 @@ import type { Step } from './sweep-steps.ts';
  * that may fail, and one workspace.
  */
 
-const WORKSPACES = {
-  service: workspaceOf({ baseURL: 'https://service.test', apiKey: 'key-0123456789' }),
-  provider: workspaceOf({ file: '/suite/browsers.ts' }),
-  listless: workspaceOf({ file: '/suite/browsers.ts' }),
+const SERVICE: RunService = {
+  kind: 'hosted',
+  baseURL: 'https://service.test',
+  apiKey: 'key-0123456789',
+  embedded: null,
 };
+const PROVIDER: RunService = { kind: 'provider', file: '/suite/browsers.ts' };
+/** Where the runs of a history get their browsers. */
+const SERVICES = {
+  service: SERVICE,
+  provider: PROVIDER,
+  listless: PROVIDER,
+  addresses: { kind: 'browsers', browsers: [{ url: 'ws://host.test', max: 5 }] },
+} satisfies Record<string, RunService>;
 /** Calls that list all browsers. */
-const LIST_CALLS = { service: 2, provider: 1, listless: 0 };
+const LIST_CALLS = { service: 2, provider: 1, listless: 0, addresses: 2 };
 const SUITE = 'c0ffee';
 const MINUTE_MS = 60_000;
 const BEAT_MS = 5 * MINUTE_MS;
@@ -77,6 +87,8 @@ export class World {
   /** The service's clock, in ms since the epoch. */
   private time = BEGUN;
   private readonly workspace = new ScriptedWorkspace(() => this.time);
+  /** Whose browsers the runs leave; null: none, and sweeps are those of other runs of the project, on the service. */
+  private readonly left: Workspace | null;
   private readonly ours: Workspace;
   private readonly provider: BrowserProvider;
   /** The first two share a host name, like a host and its container. */
@@ -98,11 +110,12 @@ export class World {
    */
   constructor(
     private readonly root: string,
-    private readonly way: keyof typeof WORKSPACES,
+    private readonly way: keyof typeof SERVICES,
   ) {
-    this.ours = WORKSPACES[way];
+    this.left = sweptWorkspace(SERVICES[way]);
+    this.ours = this.left ?? (sweptWorkspace(SERVICE) as Workspace);
     const { client } = this.workspace;
-    this.provider = way === 'service' ? new HostedBrowsers(client) : this.provided(client);
+    this.provider = SERVICES[way].kind === 'provider' ? this.provided(client) : new HostedBrowsers(client);
   }
 
   /** The workspace's sessions as a provider's. */
@@ -185,8 +198,8 @@ export class World {
     const runId = sameRun && last ? last.run.runId : `run-${this.made}`; // another shard of it
     const run = { runId, shard: null, suite: SUITE, mark: `mark${this.made}`, now: () => this.time };
     const socket = `/tmp/socket-${this.made}`;
-    const content = { runId, mark: run.mark, ...this.ours, socket };
-    const owner = { directory: this.path(directory % 2), content: { ...content, place: where.place } };
+    const content = { runId, mark: run.mark, socket, place: where.place };
+    const owner = this.left && { directory: this.path(directory % 2), content: { ...content, ...this.left } };
     this.brokers.push({
       ...where,
       run,
@@ -212,14 +225,17 @@ export class World {
     broker.requests += 1;
     const request = `${run.mark}-${broker.requests}`;
     const poolId = isPool ? 'pool-1' : null;
+    const leaseId = isPool ? `l-${request}` : null;
     ledger.asked(request, poolId);
     if (outcome === 'refused') ledger.settled(request);
     else open.add(request);
     if (outcome === 'refused' || outcome === 'lost') return;
+    // A lease of an address is nowhere but in its broker.
+    if (this.way === 'addresses')
+      return void ledger.got(request, { sessionId: `host.test-${request}`, leaseId, poolId });
     // A pool's browser gets its note after the lease, if that works; before, no one can tell whose it is.
     const isNoted = !isPool || (noted && outcome === 'got');
     const note = isNoted ? noteFor(run, { project: '', index: 0 }, request, PLAN) : null;
-    const leaseId = isPool ? `l-${request}` : null;
     const session = this.workspace.create(note, leaseId && poolId ? { leaseId, poolId } : null);
     if (outcome === 'got') ledger.got(request, { sessionId: session.sessionId, leaseId, poolId });
     held.push({ request, session, known: outcome === 'got' });
@@ -382,6 +398,7 @@ export class World {
     );
     this.workspace.failAt([]);
     this.stopped += result.stopped.length;
+    if (this.left === null) this.checkNothing(eyes, result);
 
     const touchable = verdicts.filter(({ verdict }) => verdict !== 'never').map(({ broker }) => broker);
     checkTouched({ running, pools }, this.workspace, touchable);
@@ -392,6 +409,13 @@ export class World {
       const own = eyes.ledgers.get(broker.run.mark)?.pools ?? [];
       if (verdict === 'must') checkGone({ seen, pools: own }, this.workspace, result);
     }
+  }
+
+  /** Of runs that leave nothing, a sweep finds and says nothing. Lists may fail. */
+  private checkNothing({ ledgers }: Eyes, result: SweepResult): void {
+    assert.deepEqual([...ledgers.keys()], []);
+    const failures = result.failures.filter((text) => !text.startsWith('could not list '));
+    assert.deepEqual({ ...result, setAside: [], failures }, emptySweep());
   }
 
   /**
@@ -423,6 +447,7 @@ export class World {
    * except what a sweep has ended that took it for dead.
    */
   checkRecovery(): void {
+    if (this.left === null) return;
     for (const directory of [0, 1]) this.disk(directory, true);
     for (const broker of this.living) {
       this.on(broker.machine, () => broker.ledger.beat());

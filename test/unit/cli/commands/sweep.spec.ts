@@ -14,3 +14,18 @@ test('sweep › needs no key, except with --run', async () => {
   expect(named.code).toBe(2);
   expect(named.stderr).toContain('POOLWRIGHT_BASE_URL and POOLWRIGHT_API_KEY are not set: export ');
 });
+
+test('sweep › browsers that run already are ended by no run', async () => {
+  const own = {
+    POOLWRIGHT_BASE_URL: '',
+    POOLWRIGHT_API_KEY: '',
+    CI: '1',
+    POOLWRIGHT_CDP_URL: 'ws://host/?token=s3cret',
+  };
+  for (const args of [['sweep'], ['sweep', '--run', 'gh-1.1']])
+    expect(await poolwright(args, own)).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'poolwright: POOLWRIGHT_CDP_URL names browsers that run already: nothing to sweep (no run ends them)\n',
+    });
+});
