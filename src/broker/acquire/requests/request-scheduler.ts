@@ -65,8 +65,8 @@ export class RequestScheduler {
   readonly #backoff: Backoff;
   readonly #watch: CapacityWatch;
   #timer: Timer | null = null;
-  /** Number of requests at the service. */
-  #asking = 0;
+  /** The requests at the service. */
+  readonly #asking = new Set<Entry>();
   #isClosed = false;
   /** Number of this run's browsers that have ended. */
   #ends = 0;
@@ -115,7 +115,7 @@ export class RequestScheduler {
   slotFreed(): void {
     this.#ends += 1;
     if (this.#isParked) this.#letGo(0);
-    else if (this.#asking > 0) this.#spareEnds.push(this.#ends);
+    else if (this.#asking.size > 0) this.#spareEnds.push(this.#ends);
   }
 
   #isFull(): boolean {
@@ -156,7 +156,7 @@ export class RequestScheduler {
     const { random, clock } = this.#options;
     const before = this.#ends;
     let overload: number | null = null;
-    this.#asking += 1;
+    this.#asking.add(entry);
     try {
       const response = await request.send();
       this.#watch.granted();
@@ -186,9 +186,9 @@ export class RequestScheduler {
           return { place: { at: 'queue', notBefore: 0 } };
       }
     } finally {
-      this.#asking -= 1;
+      this.#asking.delete(entry);
       // All later requests are sent after these ends.
-      if (this.#asking === 0) this.#spareEnds = [];
+      if (this.#asking.size === 0) this.#spareEnds = [];
       this.#backoff.end(overload);
       this.#admit();
     }
@@ -227,7 +227,9 @@ export class RequestScheduler {
 
   #hasRoom(ended: number, maybe: number): void {
     for (let n = 0; n < ended; n += 1) this.#letGo(0);
-    if (maybe > 0) this.#letGo(maybe);
+    // A second one waits for the outcome of the first.
+    const isTrying = [...this.#waiting, ...this.#asking].some(({ pass }) => pass !== null && pass > 0);
+    if (maybe > 0 && !isTrying) this.#letGo(maybe);
   }
 
   #leave(entry: Entry): void {

@@ -9,6 +9,14 @@ import { hosted, noAccount, planOf } from '../../../support/unit/broker/broker-p
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { ScriptedService } from '../../../support/unit/broker/scripted-service.ts';
 
+interface Space {
+  limit: number;
+  unlisted?: number;
+  known?: boolean;
+  /** Otherwise the list is empty, and there at once. */
+  lists?: boolean;
+}
+
 /** A workspace, and the request scheduler of one run. */
 class Workspace {
   readonly clock = new FakeClock();
@@ -18,10 +26,10 @@ class Workspace {
   readonly line: RequestScheduler;
   waiting = 0;
 
-  constructor({ limit, unlisted = 0, known = true }: { limit: number; unlisted?: number; known?: boolean }) {
+  constructor({ limit, unlisted = 0, known = true, lists = true }: Space) {
     Object.assign(this.service, { limit, unlisted });
     this.line = new RequestScheduler({
-      provider: hosted(this.service),
+      provider: lists ? hosted(this.service) : { list: async function* () {} },
       runId: 'run-1',
       limit: known ? limit : null,
       held: () => this.own.length,
@@ -88,6 +96,17 @@ test('a list that shows room while the service refuses: one more request, then n
   await space.clock.advance(30_000);
   expect(space.own).toHaveLength(3);
   expect(space.service.asks).toBeLessThanOrEqual(5 + 1 + 1);
+});
+
+test('one request tries whether the list is right about room; another one that is refused meanwhile waits', async () => {
+  const space = new Workspace({ limit: 1, unlisted: 1, known: false, lists: false });
+  space.service.latency = 3_000;
+  space.ask('first');
+  await space.clock.advance(200);
+  space.ask('second');
+  await space.clock.advance(60_000);
+  expect(space.service.asks).toBe(2 + 1);
+  expect(space.waiting).toBe(2);
 });
 
 test("the end of another run's session releases exactly one parked request", async () => {
