@@ -102,7 +102,7 @@ function libraryOf(chromium: BrowserType, { way }: ConnectionOptions): ClientLib
     },
     isConnected: (browser) => browser.isConnected(),
     disconnect: (browser) => browser.close(),
-    ...(other && { open: async (...given) => await (await other()).open(chromium, way.address, ...given) }),
+    ...(other && { open: async (opening) => await (await other()).open(chromium, way.address, opening) }),
   };
 }
 

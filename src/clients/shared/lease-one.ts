@@ -86,7 +86,7 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
     const session = hostedSessionOf(connection.lease, (reason) => features.hold(connection, reason, null));
     const unwatch = watchLease(
       before,
-      () => connection.commands(),
+      () => connection.figures().commands,
       () => notify(forgotten(session)),
     );
     const release = () => {

@@ -93,11 +93,15 @@ export class FakeConnection implements RecordedConnection {
     this.loss = { at: Date.parse('2030-01-01T00:00:00.000Z'), seen: 'its link closed', how: 'closed' };
   }
 
-  observedBytes = () => this.bytes;
-  proxiedBytes = () => this.proxied;
-  carriedOrigins = () => this.origins;
-  distance = () => ({ roundTripMs: null, savedMs: this.saved });
-  commands = () => this.sent;
+  figures = () => ({
+    observedBytes: this.bytes,
+    commands: this.sent,
+    roundTripMs: null,
+    savedMs: this.saved,
+    proxied: this.proxied,
+    carriedOrigins: this.origins,
+    pictureBytes: this.screencast.bytes(),
+  });
   note = () => undefined;
   lost = () => this.loss;
   markBroken = (seen: string) => {

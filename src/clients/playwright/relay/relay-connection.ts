@@ -44,7 +44,13 @@ export interface RelayEvents {
 /** Why there is no connection through a relay. Contains no secret. */
 export class RelayFailure extends Error {}
 
-const NO_FIGURES: RelayFigures = { observedBytes: null, commands: 0, roundTripMs: null, savedMs: 0, fault: null };
+export const NO_FIGURES: RelayFigures = {
+  observedBytes: null,
+  commands: 0,
+  roundTripMs: null,
+  savedMs: 0,
+  fault: null,
+};
 /** Messages of this size or more are compressed, in bytes. */
 const DEFLATED_BYTES = 10 * 1024;
 /** Those of this length or more are files that a test uploads: compressing them takes longer than it saves. */
