@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import * as v from 'valibot';
+import { traceTime } from '../common/debug.ts';
 import { errorMessage } from '../common/error-message.ts';
-import { firstLine } from '../common/json-line.ts';
-import { streamEnd } from '../common/platform/stream-end.ts';
+import { firstLine, streamEnd } from '../common/platform/streams.ts';
 import { notify } from '../common/text/notify.ts';
-import { traceTime } from '../common/time-trace.ts';
 import { redactText } from '../redact.ts';
 import { type BrokerConfig, type BrokerReady, brokerConfig } from './config/config.ts';
 import { removeSocketDirectory } from './recovery/left-sockets.ts';

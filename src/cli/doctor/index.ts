@@ -4,7 +4,7 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Command, Option } from 'commander';
-import { childEnvironment } from '../../common/platform/child-environment.ts';
+import { childEnvironment } from '../../common/platform/processes.ts';
 import { type Chromiums, findChromiums } from '../../emulator/index.ts';
 import { HostedBrowsers } from '../../providers/hosted/hosted-browsers.ts';
 import type { ServiceClient } from '../../service/index.ts';

@@ -14,5 +14,5 @@ export interface Way {
 
 /** One line each, by the names of their options. */
 export const WAYS: Readonly<Record<string, () => Promise<Way>>> = {
-  relay: () => import('./relay/way.ts'),
+  relay: () => import('./relay/open-through-relay.ts'),
 };

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import * as v from 'valibot';
-import { writeTogether } from '../../common/platform/write-together.ts';
+import { writeTogether } from '../../common/platform/streams.ts';
 import { EmulatorError } from '../../errors.ts';
 import type { ClientCommand } from './client-command.ts';
 import { idAtHead } from './message-bytes.ts';

@@ -7,7 +7,7 @@ import { LeaseError } from '../../../errors.ts';
 import { redactText } from '../../../redact.ts';
 import { issueRelayToken, RELAY_SECRET } from '../../../relay/relay-token.ts';
 import type { OpenedConnection, Opening } from '../../shared/connection/connect-through.ts';
-import { secretMissing } from './check-relay.ts';
+import { checkRelay, secretMissing } from './check-relay.ts';
 import { EarlyClose, type MessageOutput } from './early-close.ts';
 import { EarlyWrites } from './early-writes.ts';
 import { ExposedServers } from './exposed-servers.ts';
@@ -31,12 +31,17 @@ interface MessageSurroundings {
 
 const NO_FILES = 'the rule `<files>` has no effect through a relay: serve the files over HTTP';
 
+/** See {@link checkRelay}. */
+export async function check(address: string, playwright: string): Promise<void> {
+  await checkRelay(address, playwright, process.env[RELAY_SECRET]);
+}
+
 /**
  * Connects Playwright to a leased browser through a relay: Playwright's own protocol crosses the distance instead of
  * CDP, so that an action takes one round trip.
  * @throws OptionsError without the secret of the relay; LeaseError from `connect`
  */
-export async function openThroughRelay(
+export async function open(
   chromium: BrowserType,
   address: string,
   { target, options, exposure, onDenied, onUnreachable }: Opening,
@@ -68,8 +73,8 @@ export async function openThroughRelay(
       queued: () => connection?.traffic().queued ?? 0,
       haveWindows: () => connection?.haveWindows ?? true,
     });
-    const open = { type: 'open' as const, ...target, exposeNetwork: options.exposeNetwork };
-    connection = await RelayConnection.open({ address, token, userAgent, timeout }, open, {
+    const given = { type: 'open' as const, ...target, exposeNetwork: options.exposeNetwork };
+    connection = await RelayConnection.open({ address, token, userAgent, timeout }, given, {
       onText: (message) => {
         servers.observeResponse(message);
         interceptors.fromServer(message);
