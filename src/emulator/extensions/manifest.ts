@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
+import { parsedJson } from '../../common/text/parsed-json.ts';
 import { ApiError } from '../api-error.ts';
 
 /** As Chrome has it: one to four numbers, each up to 65535. */
@@ -57,11 +58,7 @@ export async function displayName(directory: string, { name, default_locale }: M
 }
 
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch {
-    return undefined;
-  }
+  return parsedJson(text.replace(/^\uFEFF/, ''));
 }
 
 function refuse(problem: string): never {

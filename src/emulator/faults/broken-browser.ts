@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { parsedJson } from '../../common/text/parsed-json.ts';
 import type { BrokenBrowserFault } from '../fault-rule.ts';
 
 const command = v.looseObject({ id: v.number(), method: v.string(), sessionId: v.optional(v.string()) });
@@ -34,7 +35,7 @@ export interface BrokenResponse {
 /** Null: it handles the message as usual. */
 export function brokenResponse(faults: ReadonlySet<BrokenBrowserFault>, data: Buffer): BrokenResponse | null {
   if (faults.size === 0 || data.length > 10_000) return null;
-  const parsed = v.safeParse(command, parseJson(data.toString()));
+  const parsed = v.safeParse(command, parsedJson(data.toString()));
   if (!parsed.success) return null;
   const { id, method, sessionId } = parsed.output;
   const fault = REFUSED.get(method);
@@ -45,12 +46,4 @@ export function brokenResponse(faults: ReadonlySet<BrokenBrowserFault>, data: Bu
   const isConnecting = method === 'Target.setAutoAttach' && sessionId === undefined;
   if (!isConnecting || !faults.has('foreignTarget')) return null;
   return { text: JSON.stringify(FOREIGN_TARGET), passes: true };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
