@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, BrowserType, Page } from 'playwright-core
 import { install } from '../../scripts/installed.mjs';
 import { Savings } from '../../src/cdp/figures/savings.ts';
 import { openTransport } from '../../src/cdp/pipeline.ts';
-import { openTunnel } from '../../src/cdp/transport/tunnel.ts';
+import { openTunnel } from '../../src/cdp/transport/local-endpoint.ts';
 import { connectPlaywright, supportsTransport } from '../../src/clients/playwright/connection.ts';
 import { RELAY_SECRET } from '../../src/relay/relay-token.ts';
 import { interleave } from '../measuring/interleave.ts';

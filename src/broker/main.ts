@@ -74,7 +74,7 @@ async function serve(config: BrokerConfig, service: Promise<RunService>, { runBr
 
 /** Gives back what the run's dead brokers left. */
 async function sweep(config: BrokerConfig): Promise<void> {
-  const { lastSweep } = await import('./recovery/last-sweep.ts');
+  const { lastSweep } = await import('./recovery/run-sweep.ts');
   const sweeps = lastSweep(config).then((notices) => notices.forEach(notify));
   await sweeps.then(() => reply({ ok: true }), refuse);
 }

@@ -10,7 +10,7 @@ import { HostedBrowsers } from '../../providers/hosted/hosted-browsers.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { integer } from '../numbers.ts';
 import { printJson, printLine } from '../print.ts';
-import { withProgress } from '../progress.ts';
+import { withProgress } from '../terminal.ts';
 import { ownBrowsersOfShell, withClient } from '../with-client.ts';
 import { balance, chromium, emulator, type Finding, limit, pool, reach, session, variables } from './checks.ts';
 import { ownBrowsers } from './own-browsers.ts';

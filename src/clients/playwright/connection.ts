@@ -113,7 +113,7 @@ function lacksInspector(error: unknown): boolean {
 
 /** Older Playwright versions accept only an address. */
 async function tunnelTo(transport: CdpTransport): Promise<string> {
-  const { openTunnel } = await import('../../cdp/transport/tunnel.ts');
+  const { openTunnel } = await import('../../cdp/transport/local-endpoint.ts');
   return await openTunnel(transport);
 }
 

@@ -85,7 +85,7 @@ function closeOf(socket: WebSocket): Promise<never> {
 
 /** Without a command that has one, this process has its own. */
 async function ownEndpoint(): Promise<string> {
-  const { startOwnEndpoint } = await import('../own-endpoint.ts');
+  const { startOwnEndpoint } = await import('../with-endpoint.ts');
   const { url, stop } = await startOwnEndpoint();
   end = stop;
   return url;
