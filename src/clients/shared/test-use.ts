@@ -3,6 +3,7 @@ import type { Traffic } from '../../cdp/network/send/proxied-traffic.ts';
 import { dateNow } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
+import type { TestUsage } from '../../record/run-record.ts';
 import {
   attachmentOf,
   type BrowserUse,
@@ -11,7 +12,6 @@ import {
   type TestFacts,
   testRecordOf,
 } from '../../record/test-record.ts';
-import type { TestUsage } from '../../record/test-usage.ts';
 import type { ConnectionFigures, RecordedConnection } from './connection/leased-connection.ts';
 import { describeLoss, lossError } from './connection/loss.ts';
 import { unreachableError } from './connection/unreachable.ts';

@@ -6,7 +6,7 @@ import type { RecordedConnection } from '../../../src/clients/shared/connection/
 import type { Loss } from '../../../src/clients/shared/connection/loss.ts';
 import type { RecordSink } from '../../../src/clients/shared/test-use.ts';
 import type { HostedBrowserAttachment } from '../../../src/record/attachment.ts';
-import type { TestUsage } from '../../../src/record/test-usage.ts';
+import type { TestUsage } from '../../../src/record/run-record.ts';
 
 /** Tests, browsers and a broker as a worker's recorder sees them. */
 
