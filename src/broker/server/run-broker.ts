@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { traceTime } from '../../common/debug.ts';
-import type { LeaseError } from '../../errors.ts';
+import { deferred } from '../../common/deferred.ts';
 import { openProvider } from '../../providers/open-provider.ts';
 import type { BrokerConfig } from '../config/config.ts';
 import type { BrokerFeatureModule } from '../feature.ts';
@@ -36,12 +36,7 @@ export async function runBroker(
   const start = new StartDeadline(config.startTimeoutMs);
   const projects = new Projects(config.projects);
   const terminal = new Terminal();
-  let begin: (handlers: BrokerHandlers) => void = () => undefined;
-  let beginNot: (why: LeaseError) => void = () => undefined;
-  const begun = new Promise<BrokerHandlers>((resolve, reject) => {
-    begin = resolve;
-    beginNot = reject;
-  });
+  const { promise: begun, resolve: begin, reject: beginNot } = deferred<BrokerHandlers>();
   begun.catch(() => undefined); // there may be no listener
   const features = (await Promise.all(Object.values(FEATURES))).map((feature) => feature.create(config));
   const observerToken = randomBytes(24).toString('base64url');

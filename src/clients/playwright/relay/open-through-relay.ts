@@ -2,6 +2,7 @@ import type { Browser, BrowserType } from '@playwright/test';
 import type { LeasedTarget } from '../../../cdp/pipeline.ts';
 import type { ConnectionClosed } from '../../../cdp/transport/connection-closed.ts';
 import { openLocalEndpoint } from '../../../cdp/transport/local-endpoint.ts';
+import { deferred } from '../../../common/deferred.ts';
 import { errorMessage } from '../../../common/error-message.ts';
 import { LeaseError } from '../../../errors.ts';
 import { redactText } from '../../../redact.ts';
@@ -54,10 +55,7 @@ export async function open(
   const servers = new ExposedServers(exposure);
   const endpoint = await openLocalEndpoint();
   let connection: RelayConnection | null = null;
-  let onClosed: (why: ConnectionClosed) => void;
-  const closed = new Promise<ConnectionClosed>((resolve) => {
-    onClosed = resolve;
-  });
+  const { promise: closed, resolve: onClosed } = deferred<ConnectionClosed>();
   const close = () => {
     endpoint.close();
     if (connection) connection.close();
