@@ -119,9 +119,13 @@ export class TestUse {
 
 /** The figures of a new connection. */
 const NOTHING: ConnectionFigures = {
-  ...{ observedBytes: 0, commands: 0, roundTripMs: null, savedMs: 0, pictureBytes: 0 },
+  observedBytes: 0,
+  commands: 0,
+  roundTripMs: null,
+  savedMs: 0,
   proxied: { sent: 0, received: 0 },
   carriedOrigins: [],
+  pictureBytes: 0,
 };
 
 function totalOf({ sent, received }: Traffic): number {
