@@ -63,7 +63,7 @@ export default {
       name: 'emulator-shares-schemas-only',
       severity: 'error',
       from: { path: room('emulator') },
-      to: { path: '^src/service/', pathNot: '^src/service/(schemas/|limits\\.ts$|session-types\\.ts$)' },
+      to: { path: '^src/service/', pathNot: '^src/service/(schemas/|limits\\.ts$)' },
     },
   ],
   options: {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstJsonLine } from '../src/common/json-line.ts';
+import { firstJsonLine } from '../src/common/platform/streams.ts';
 import { chromiumEnvironment, probeArguments } from '../src/emulator/chromium/arguments.ts';
 import { BrowserProcess } from '../src/emulator/chromium/browser-process.ts';
 import { interleave } from './measuring/interleave.ts';

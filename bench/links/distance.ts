@@ -5,9 +5,8 @@ import type { Browser, BrowserContext, BrowserType, Page } from 'playwright-core
 import { install } from '../../scripts/installed.mjs';
 import { Savings } from '../../src/cdp/figures/savings.ts';
 import { openTransport } from '../../src/cdp/pipeline.ts';
-import { openTunnel } from '../../src/cdp/transport/tunnel.ts';
-import { supportsTransport } from '../../src/clients/playwright/connection.ts';
-import { openThroughRelay } from '../../src/clients/playwright/relay/open-through-relay.ts';
+import { openTunnel } from '../../src/cdp/transport/local-endpoint.ts';
+import { connectPlaywright, supportsTransport } from '../../src/clients/playwright/connection.ts';
 import { RELAY_SECRET } from '../../src/relay/relay-token.ts';
 import { interleave } from '../measuring/interleave.ts';
 import type { Figures, Samples } from '../measuring/samples.ts';
@@ -152,14 +151,9 @@ async function addressOf({ client }: EmulatorProcess): Promise<string> {
 /** As a worker does. */
 async function connectThrough(relay: DistantRelay, chromium: BrowserType, cdpUrl: string): Promise<Browser> {
   process.env[RELAY_SECRET] = relay.secret;
-  const { connect } = await openThroughRelay(
-    chromium as PlaywrightBrowserType,
-    relay.address,
-    { ...LEASE, cdpUrl },
-    SETTINGS,
-    { persistent: false, clear: false },
-  );
-  return (await connect(30_000)) as Browser;
+  const settings = { ...SETTINGS, way: { name: 'relay', address: relay.address } };
+  const { browser } = await connectPlaywright(chromium as PlaywrightBrowserType, { ...LEASE, cdpUrl }, settings);
+  return browser as Browser;
 }
 
 async function connect(chromium: BrowserType, cdpUrl: string, isAhead: boolean): Promise<Browser> {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { firstJsonLine } from '../../src/common/json-line.ts';
+import { firstJsonLine } from '../../src/common/platform/streams.ts';
 import { interleave } from '../measuring/interleave.ts';
 import type { Figures } from '../measuring/samples.ts';
 import { quartileRatio } from '../measuring/statistics.ts';

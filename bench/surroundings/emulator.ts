@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { firstJsonLine } from '../../src/common/json-line.ts';
+import { firstJsonLine } from '../../src/common/platform/streams.ts';
 import { ServiceClient } from '../../src/service/client.ts';
 
 /** The built emulator in a separate process. */

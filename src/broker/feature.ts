@@ -4,8 +4,8 @@ import type { CallTable, ErasedHandlers } from './rpc/call-table.ts';
 import type { BrokerAddress } from './rpc/shared-broker.ts';
 
 /**
- * What a broker can do without: a directory, and one line in `features.ts`. Without both, everything else compiles and
- * passes (`node scripts/without.mjs`).
+ * What a broker can do without: a directory, and one line in `server/run-broker.ts`. Without both, everything else
+ * compiles and passes (`node scripts/without.mjs`).
  */
 export interface BrokerFeature {
   /** Its requests. They do not wait until the run begins. */

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import * as v from 'valibot';
+import { traceTime } from '../common/debug.ts';
 import { errorMessage } from '../common/error-message.ts';
-import { firstLine } from '../common/json-line.ts';
-import { streamEnd } from '../common/platform/stream-end.ts';
+import { firstLine, streamEnd } from '../common/platform/streams.ts';
 import { notify } from '../common/text/notify.ts';
-import { traceTime } from '../common/time-trace.ts';
 import { redactText } from '../redact.ts';
 import { type BrokerConfig, type BrokerReady, brokerConfig } from './config/config.ts';
 import { removeSocketDirectory } from './recovery/left-sockets.ts';
@@ -75,7 +74,7 @@ async function serve(config: BrokerConfig, service: Promise<RunService>, { runBr
 
 /** Gives back what the run's dead brokers left. */
 async function sweep(config: BrokerConfig): Promise<void> {
-  const { lastSweep } = await import('./recovery/last-sweep.ts');
+  const { lastSweep } = await import('./recovery/run-sweep.ts');
   const sweeps = lastSweep(config).then((notices) => notices.forEach(notify));
   await sweeps.then(() => reply({ ok: true }), refuse);
 }

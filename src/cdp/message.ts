@@ -1,3 +1,5 @@
+import { parsedJson } from '../common/text/parsed-json.ts';
+
 /** One CDP message in either direction: a command (`id`, `method`), its response (`id`) or an event (`method`). */
 export interface CdpMessage {
   id?: number;
@@ -24,12 +26,7 @@ export function fieldsOf<T>(value: unknown): Fields<T> {
 
 /** Parses text from the connection; null if it is not JSON or not a CDP message. */
 export function parseMessage(text: string): CdpMessage | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
+  const value = parsedJson(text);
   if (typeof value !== 'object' || value === null) return null;
   const { method } = fieldsOf<CdpMessage>(value);
   return method === undefined || typeof method === 'string' ? value : null;

@@ -4,9 +4,8 @@ import { HiddenTargets } from './contexts/hidden-targets.ts';
 import { KeepBrowserOpen } from './contexts/keep-browser-open.ts';
 import { LostScreenshots } from './contexts/lost-screenshots.ts';
 import { PersistentContext, type PersistentOptions } from './contexts/persistent-context.ts';
-import { Distance } from './figures/distance.ts';
-import type { Meter } from './figures/meter.ts';
-import { Savings } from './figures/savings.ts';
+import { Meter } from './figures/meter.ts';
+import { Distance, Savings } from './figures/savings.ts';
 import { Downloads } from './files/downloads.ts';
 import { LocalDownloads } from './files/local-downloads.ts';
 import { Uploads } from './files/uploads.ts';
@@ -16,8 +15,6 @@ import { Filming, loadFilmedPages } from './screencast/filming.ts';
 import type { Screencast } from './screencast/screencast.ts';
 import type { InterceptorFactory } from './transport/interceptor.ts';
 import { type CdpTransport, type ConnectOptions, connectTransport } from './transport/transport.ts';
-
-export { BrowserHealth, type Client };
 
 /** The interceptors that a connection can do without, one line each, by the options that turn them on. */
 const OPTIONAL: Readonly<Record<string, () => Promise<OptionalInterceptors>>> = {
@@ -54,6 +51,65 @@ export interface InterceptorOptions extends NetworkOptions {
 
 /** Options of {@link openTransport}. */
 export interface TransportOptions extends ConnectOptions, InterceptorOptions {}
+
+/** A leased browser, and what the connection to it does. */
+export interface LeasedTarget {
+  /** A secret. */
+  cdpUrl: string;
+  headers?: ConnectOptions['headers'];
+  sessionId: string;
+  /** Whether others may use it at the same time. */
+  runsAlready: boolean;
+  metering: boolean;
+  ahead: boolean;
+  sharesBrowser: boolean;
+  /** Null: each context is new. */
+  persistent: PersistentOptions | null;
+}
+
+/** The measurements of a connection since it opened. */
+export interface TransportFigures {
+  /** Bytes that the browser has transferred; null without metering. */
+  observedBytes: number | null;
+  /** Number of commands that the client has sent. */
+  commands: number;
+  /** Null before the first response. */
+  roundTripMs: number | null;
+  /** How much waiting was saved. */
+  savedMs: number;
+}
+
+/** A connection to a leased browser. */
+export interface MeasuredTransport {
+  transport: CdpTransport;
+  health: BrowserHealth;
+  figures(): TransportFigures;
+}
+
+/**
+ * Opens a connection to a leased browser and measures it.
+ * @throws LeaseError `CONNECT_FAILED`, which contains only the host of `cdpUrl`
+ */
+export async function openLeased(
+  { cdpUrl, headers, sessionId, runsAlready, metering, ahead, sharesBrowser, persistent }: LeasedTarget,
+  options: TransportOptions,
+): Promise<MeasuredTransport> {
+  const meter = metering ? new Meter() : undefined;
+  const savings = new Savings();
+  const health = new BrowserHealth(runsAlready);
+  const own = { headers, sessionId, ahead, sharesBrowser, persistent: persistent ?? undefined, meter, savings, health };
+  const transport = await openTransport(cdpUrl, { ...options, ...own });
+  return {
+    transport,
+    health,
+    figures: () => ({
+      observedBytes: meter?.total() ?? null,
+      commands: transport.commands,
+      roundTripMs: savings.roundTripMs,
+      savedMs: savings.savedMs,
+    }),
+  };
+}
 
 /**
  * Opens a connection to a browser's `cdpUrl` for a client.

@@ -15,7 +15,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void>>
   exec: async () => (await import('./commands/exec.ts')).addExecCommand,
   extensions: async () => (await import('./commands/extensions.ts')).addExtensionsCommand,
   init: async () => (await import('./commands/init.ts')).addInitCommand,
-  ips: async () => (await import('./commands/ips.ts')).addIpsCommand,
+  ips: async () => (await import('./commands/account.ts')).addIpsCommand,
   pools: async () => (await import('./commands/pools.ts')).addPoolsCommand,
   profiles: async () => (await import('./commands/profiles.ts')).addProfilesCommand,
   relay: async () => (await import('./relay/command.ts')).addRelayCommand,

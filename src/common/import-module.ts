@@ -68,3 +68,11 @@ function jitiFor(path: string): Jiti | null {
 export function isMissingModule(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(ERR_)?MODULE_NOT_FOUND$/.test(String(error.code));
 }
+
+/** What a loaded module exports by default. */
+export function defaultExport(loaded: unknown): unknown {
+  let value = loaded;
+  // `import()` of a CommonJS file compiled from TypeScript nests `default` in `default`.
+  while (typeof value === 'object' && value !== null && 'default' in value) value = value.default;
+  return value;
+}

@@ -10,11 +10,10 @@ import { type Chromiums, type FoundChromium, HOW_TO_GET_CHROMIUM } from './chrom
 import { killGroup, signalGroup } from './chromium/kill-group.ts';
 import { EXTENSION_ARGUMENTS, loadExtensions, prepareFirstPage } from './chromium/prepare.ts';
 import { type BrowserDisk, BrowserDisks } from './disk/browser-disk.ts';
-import type { BrowserFiles } from './disk/browser-files.ts';
 import type { Command } from './disk/own-disk.ts';
 import type { ProfileDirectories } from './disk/profile-directories.ts';
 import { EgressProxy } from './egress/egress-proxy.ts';
-import type { Launcher, RunningBrowser } from './running-browser.ts';
+import type { BrowserFiles, Launcher, RunningBrowser } from './running-browser.ts';
 
 export interface LauncherOptions {
   chromiums: Chromiums;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import pTimeout from 'p-timeout';
+import { traceTime } from '../common/debug.ts';
 import { errorMessage } from '../common/error-message.ts';
-import { streamEnd } from '../common/platform/stream-end.ts';
-import { traceTime } from '../common/time-trace.ts';
+import { streamEnd } from '../common/platform/streams.ts';
 import { OptionsError, PoolwrightError } from '../errors.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
 import { killGroup } from './chromium/kill-group.ts';

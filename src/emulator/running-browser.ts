@@ -1,7 +1,6 @@
 import type { BrowserSpec } from './browser-spec.ts';
 import type { CdpSeat } from './cdp/cdp-clients.ts';
 import type { BrowserExit } from './chromium/browser-process.ts';
-import type { BrowserFiles } from './disk/browser-files.ts';
 
 /** A browser that clients can connect to, with its meter. */
 export interface RunningBrowser {
@@ -34,4 +33,17 @@ export interface Launcher {
   pids(): number[];
   /** Ends all running browsers and starts no more. */
   stop(): Promise<void>;
+}
+
+/** What a browser brings along on its disk, and leaves behind there. */
+export interface BrowserFiles {
+  /**
+   * Before its start: fills the new profile directory. Returns the directories of the extensions to load. Rejects once
+   * `signal` has aborted.
+   */
+  prepare(profileDirectory: string, signal: AbortSignal): Promise<string[]>;
+  /** Whether its profile is kept when it ends now: it gets the time to write it out. */
+  readonly isKept: boolean;
+  /** After its end, before the directory is removed. Never rejects. */
+  save(profileDirectory: string): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { type Connection, connectThrough } from '../clients/shared/connection/co
 import { TestUse } from '../clients/shared/test-use.ts';
 import { type WorkerSession, workerSession } from '../clients/shared/worker-session.ts';
 import { dateNow } from '../common/clock.ts';
+import { deferred } from '../common/deferred.ts';
 import { PoolwrightError } from '../errors.ts';
 import type { ConnectionSettings } from '../options/schema/plan.ts';
 import { printable } from '../printable.ts';
@@ -52,13 +53,10 @@ export class ToolLease {
   readonly #tool: ToolFacts;
   readonly #use = new TestUse();
   #ending: Promise<void> | null = null;
-  #begin: () => void = () => undefined;
-  #giveUp: (error: PoolwrightError) => void = () => undefined;
-  #onEnd: () => void = () => undefined;
+  readonly #turn = deferred();
+  readonly #over = deferred();
   /** Resolves when the browser is given back. */
-  readonly ended = new Promise<void>((resolve) => {
-    this.#onEnd = resolve;
-  });
+  readonly ended = this.#over.promise;
 
   constructor(browsers: ToolBrowsers, tool: ToolFacts) {
     this.#browsers = browsers;
@@ -92,17 +90,13 @@ export class ToolLease {
       parallelIndex: tool.slot,
       testTimeout: 0,
     });
-    const turn = new Promise<void>((resolve, reject) => {
-      this.#begin = resolve;
-      this.#giveUp = reject;
-    });
-    this.clients = turn.then(() => this.#start());
+    this.clients = this.#turn.promise.then(() => this.#start());
     this.clients.catch(onFailure);
   }
 
   /** Requests the browser. */
   begin(): void {
-    this.#begin();
+    this.#turn.resolve();
   }
 
   /** Records the use of the browser, and gives it back. Never rejects. */
@@ -121,7 +115,7 @@ export class ToolLease {
   }
 
   async #end(): Promise<void> {
-    this.#giveUp(new PoolwrightError('ABORTED', 'The tool disconnected before its browser was ready.'));
+    this.#turn.reject(new PoolwrightError('ABORTED', 'The tool disconnected before its browser was ready.'));
     const { broker, hosted } = this.#session;
     const { root, command, project, test } = this.#browsers;
     const { number, slot, userAgent } = this.#tool;
@@ -141,6 +135,6 @@ export class ToolLease {
     };
     await this.#use.end({ facts, failed: false, workerIndex: slot, shard: null }, broker).catch(() => undefined);
     await hosted.close().catch(() => undefined);
-    this.#onEnd();
+    this.#over.resolve();
   }
 }

@@ -1,11 +1,37 @@
 import { BROKER_VARIABLE, sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
+import { startOwnBroker } from '../clients/shared/own-broker.ts';
 import { OptionsError } from '../errors.ts';
-import { connectionSettings } from '../options/lease-plan.ts';
+import { connectionSettings, leasePlan } from '../options/lease-plan.ts';
 import type { HostedOptions } from '../options/schema/schema.ts';
 import { optionsFromFile, startRunnerRun } from '../runners/shared/runner-run.ts';
 import { PROJECT } from '../runners/shared/worker-settings.ts';
 import { type Endpoint, startEndpoint } from './endpoint.ts';
-import { NEW_BROWSERS } from './own-endpoint.ts';
+
+/** Each tool gets a browser that no other one has used: it may have changed anything in it. */
+const NEW_BROWSERS = { reuse: 'test' } as const satisfies HostedOptions;
+
+/**
+ * An endpoint and its broker, in a process that no command has started. Has the options of `poolwright.config.*` in
+ * the working directory.
+ * @throws OptionsError, ServiceError or EmulatorError
+ */
+export async function startOwnEndpoint(): Promise<{ url: string; stop(): Promise<void> }> {
+  const root = process.cwd();
+  const options = { ...(await optionsFromFile(root)), ...NEW_BROWSERS };
+  const project = { id: 'program', name: '' };
+  const projects = [{ ...project, plan: leasePlan(options, process.env) }];
+  const { broker } = await startOwnBroker({ options, projects, directory: root, shard: null, runner: null });
+  const { address } = broker;
+  const connection = connectionSettings(options, process.env);
+  const endpoint = await startEndpoint({ address, connection, project, root, command: '' });
+  return {
+    url: endpoint.url,
+    stop: async () => {
+      await endpoint.stop();
+      await broker.finish();
+    },
+  };
+}
 
 /** The browsers of an endpoint. */
 export interface EndpointStart {

@@ -1,9 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { shownAddress } from '../common/text/shown-fields.ts';
-import { isBlockedPort } from '../common/url/blocked-ports.ts';
-import { type HostForms, loopbackHosts } from '../common/url/loopback-hosts.ts';
+import { type HostForms, isBlockedPort, loopbackHosts, urlPatternsOf } from '../common/url/host-rules.ts';
 import { parsedUrl } from '../common/url/parsed-url.ts';
-import { urlPatternsOf } from '../common/url/url-patterns.ts';
 
 /** Which requests of a hosted browser go through the test machine. */
 export interface NetworkRules {

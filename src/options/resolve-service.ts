@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { got } from '../common/text/shown-fields.ts';
 import { parsedUrl } from '../common/url/parsed-url.ts';
 import { OptionsError } from '../errors.ts';
@@ -135,4 +136,20 @@ function fixedBrowsers(
     }
     return { url, max };
   });
+}
+
+/** Whose browsers a run or a script uses: the line that it begins with. */
+export function greeting(service: ServiceChoice): string {
+  if (service.kind === 'hosted') return `hosted browsers of ${new URL(service.baseURL).host}`;
+  if (service.kind === 'browsers') {
+    const hosts = service.browsers.map(({ url }) => new URL(url).host);
+    return `browsers that run at ${hosts.slice(0, 3).join(', ')}${hosts.length > 3 ? ` and ${hosts.length - 3} more` : ''}`;
+  }
+  if (service.kind === 'provider') return `browsers of ${basename(service.file)}`;
+  const why = {
+    option: "`service: 'emulator'`",
+    variable: 'POOLWRIGHT_SERVICE=emulator',
+    'no-key': 'no POOLWRIGHT_API_KEY is set',
+  }[service.chosenBy];
+  return `browsers on this machine, through the emulator (${why})`;
 }

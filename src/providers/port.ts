@@ -4,7 +4,7 @@ import type { RetryInfo, SessionType } from '../service/index.ts';
 import type { ProviderRequest, ReleaseReason } from './provider.ts';
 
 /** Kinds of browser. */
-export { sessionTypes } from '../service/session-types.ts';
+export { sessionTypes } from '../service/limits.ts';
 
 /**
  * Where browsers come from, as a run, a sweep and `doctor` know it: the service, the user's provider, or browsers that

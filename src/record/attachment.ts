@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { parsedJson } from '../common/text/parsed-json.ts';
 import { bytes, count, shard, timestamp } from './fields.ts';
 import { sessionRecord, testRecord } from './run-record.ts';
 
@@ -32,9 +33,5 @@ export type HostedBrowserAttachment = z.infer<typeof hostedBrowserAttachment>;
 
 /** Reads an attachment; null if it is invalid or of another version. */
 export function readAttachment(body: Buffer): HostedBrowserAttachment | null {
-  try {
-    return hostedBrowserAttachment.parse(JSON.parse(body.toString('utf8')));
-  } catch {
-    return null;
-  }
+  return hostedBrowserAttachment.safeParse(parsedJson(body.toString('utf8'))).data ?? null;
 }

@@ -1,4 +1,3 @@
-import { median } from '../common/numbers/median.ts';
 import type { RunRecord, SessionRecord, TestRecord } from './run-record.ts';
 import { waitWithin } from './session-record.ts';
 import { keyOf, sumOfKnown } from './test-record.ts';
@@ -175,4 +174,11 @@ function withCodes({ leaseFailures, failures }: Pick<RunRecord, 'leaseFailures' 
     const code = codes.get(message);
     return code === undefined ? message : `${message} [${code}]`;
   });
+}
+
+/** The middle one of sorted values, or the mean of the two in the middle; 0 for no values. */
+function median(sorted: readonly number[]): number {
+  const half = sorted.length / 2;
+  const [low = 0, high = low] = [sorted[Math.ceil(half) - 1], sorted[Math.floor(half)]];
+  return (low + high) / 2;
 }

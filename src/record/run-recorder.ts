@@ -3,10 +3,9 @@ import { type Clock, systemClock, type Timer } from '../common/clock.ts';
 import { writeAtomically } from '../common/write-atomically.ts';
 import { failureOf, lostBrowsers } from './failures.ts';
 import { readRecord, recordText } from './record-file.ts';
-import type { RunFailure, RunRecord, TestRecord } from './run-record.ts';
+import type { RunFailure, RunRecord, TestRecord, TestUsage } from './run-record.ts';
 import { type SessionFacts, withTotals } from './session-record.ts';
 import { keyOf } from './test-record.ts';
-import type { TestUsage } from './test-usage.ts';
 
 /** Interval between two writes of the record during a run, in ms. A crash loses no more than that. */
 const WRITE_EVERY_MS = 2_000;

@@ -3,7 +3,7 @@ import { chown, lstat, mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { isAlive } from '../common/platform/is-alive.ts';
+import { isAlive } from '../common/platform/processes.ts';
 
 /** An account of the operating system. */
 export interface Account {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { parsedJson } from '../common/text/parsed-json.ts';
 
 /**
  * What a worker and a relay exchange on one WebSocket. Text frames are messages of Playwright's own protocol, passed on
@@ -103,11 +104,8 @@ export function readFrame<Schema extends typeof fromWorker | typeof fromRelay>(
   schema: Schema,
   data: Buffer,
 ): v.InferOutput<Schema> | null {
-  try {
-    return v.parse(schema, JSON.parse(data.toString()));
-  } catch {
-    return null;
-  }
+  const { success, output } = v.safeParse(schema, parsedJson(data.toString()));
+  return success ? output : null;
 }
 
 /** What is wrong, and the command that helps. */

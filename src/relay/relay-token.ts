@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
+import { parsedJson } from '../common/text/parsed-json.ts';
 
 /** Tokens that let a worker use a relay: for one browser, once, for a short time. */
 
@@ -41,18 +42,10 @@ export function readRelayToken(secret: string, token: string, now = Date.now()):
   const wanted = Buffer.from(signature(secret, body));
   const actual = Buffer.from(given);
   if (rest.length > 0 || wanted.length !== actual.length || !timingSafeEqual(wanted, actual)) return null;
-  const content = v.safeParse(claims, parsed(body));
+  const content = v.safeParse(claims, parsedJson(Buffer.from(body, 'base64url').toString()));
   return content.success && content.output.expiresAt > now ? content.output : null;
 }
 
 function signature(secret: string, body: string): string {
   return createHmac('sha256', secret).update(body).digest('base64url');
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(body, 'base64url').toString());
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import * as v from 'valibot';
+import { parsedJson } from '../common/text/parsed-json.ts';
 
 /**
  * Connections that a relay makes through a worker, on the connection of the two. A frame is one byte with its kind,
@@ -82,7 +83,7 @@ export class TunnelStream extends Duplex {
     }
     if (kind !== 'failed') return;
     this.#isOver = true;
-    const parsed = v.safeParse(failure, parse(content));
+    const parsed = v.safeParse(failure, parsedJson(content.toString()));
     const code = parsed.success ? parsed.output.code : 'ECONNRESET';
     this.destroy(Object.assign(new Error(`connection through the test machine: ${code}`), { code }));
   }
@@ -193,7 +194,7 @@ export class Streams {
   }
 
   #accept(id: number, content: Buffer): void {
-    const to = v.safeParse(destination, parse(content));
+    const to = v.safeParse(destination, parsedJson(content.toString()));
     if (!to.success || !this.#onDial || this.#streams.has(id)) return;
     this.#onDial(this.#make(id), to.output);
   }
@@ -212,13 +213,5 @@ export class Streams {
     head.writeUInt8(KINDS[kind], 0);
     head.writeUInt32BE(id, 1);
     this.#send(Buffer.concat([head, content]), sent);
-  }
-}
-
-function parse(content: Buffer): unknown {
-  try {
-    return JSON.parse(content.toString());
-  } catch {
-    return null;
   }
 }

@@ -1,6 +1,5 @@
 import type { FullConfig, Suite, TestCase, TestResult } from '@playwright/test/reporter';
-import type { BrokerConnection } from '../broker/rpc/client.ts';
-import { connectInTime, LISTENS_WITHIN_MS } from '../broker/rpc/connect-in-time.ts';
+import { type BrokerConnection, connectInTime, LISTENS_WITHIN_MS } from '../broker/rpc/client.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
 import { firstWorkers, RemainingTests } from './remaining-tests.ts';
 

@@ -3,7 +3,7 @@ import { withFigures } from '../record/figures.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { timelineHtml } from './timeline/timeline-page.ts';
 
-export type { Budget } from '../options/schema/budget.ts';
+export type { Budget } from '../options/schema/reporter.ts';
 export { type RunRecord, runRecord, type SessionRecord, type TestRecord } from '../record/run-record.ts';
 export { default, type PoolwrightReporterOptions } from './reporter.ts';
 export { timingsFile } from './shards/timings-file.ts';

@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { errorMessage } from '../common/error-message.ts';
 import { notify, print } from '../common/text/notify.ts';
 import { writeAtomically } from '../common/write-atomically.ts';
-import type { Budget } from '../options/schema/budget.ts';
+import type { Budget } from '../options/schema/reporter.ts';
 import { failure } from '../record/failures.ts';
 import { type FigureRow, type RunFigures, type RunWithFigures, withFigures } from '../record/figures.ts';
 import { recordText } from '../record/record-file.ts';

@@ -8,12 +8,11 @@ import type {
   TestResult,
   TestStep,
 } from '@playwright/test/reporter';
+import { traceTime } from '../common/debug.ts';
 import { notify } from '../common/text/notify.ts';
-import { traceTime } from '../common/time-trace.ts';
 import { rememberedOptions } from '../options/reporter-options.ts';
-import type { Budget } from '../options/schema/budget.ts';
 import { parseHostedOptions } from '../options/schema/parse.ts';
-import type { ShardsOption } from '../options/schema/shards-option.ts';
+import type { Budget, ShardsOption } from '../options/schema/reporter.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { LOCAL_BROWSER } from '../record/test-record.ts';
 import { BrokerUpdates } from './broker-updates.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { FullConfig, TestCase, TestResult } from '@playwright/test/reporter';
-import type { Budget } from '../options/schema/budget.ts';
+import type { Budget } from '../options/schema/reporter.ts';
 import { readRecord } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
 import { htmlReportFrom } from './html-report.ts';

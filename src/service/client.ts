@@ -7,7 +7,7 @@ import { explainAmbiguous } from './http/failures.ts';
 import { createSession } from './resources/create-session.ts';
 import { type ExtensionFile, sendExtension } from './resources/extension-file.ts';
 import { type AcquiredLease, acquire } from './resources/leases.ts';
-import { iteratePages } from './resources/session-pages.ts';
+import { iteratePages } from './resources/list-sessions.ts';
 import type {
   AccountBalance,
   AccountBilling,

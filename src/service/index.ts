@@ -27,7 +27,7 @@ export {
   retryCase,
   retryRule,
 } from './http/retry-policy.ts';
-export { LIMITS } from './limits.ts';
+export { LIMITS, sessionTypes } from './limits.ts';
 export type { ExtensionFile } from './resources/extension-file.ts';
 export type { AcquiredLease } from './resources/leases.ts';
 export {
@@ -86,4 +86,3 @@ export {
   updatePoolRequest,
   updateSessionRequest,
 } from './schemas/index.ts';
-export { sessionTypes } from './session-types.ts';

@@ -23,3 +23,6 @@ export const LIMITS = {
   /** Service notes: larger values are clamped to `max`. */
   pageSize: { max: 100, default: 20 },
 } as const;
+
+/** Native, conservative stealth, aggressive stealth (section 1 of the service document). */
+export const sessionTypes = ['hosted', 'hosted_stealth', 'hosted_privacy'] as const;

@@ -8,7 +8,7 @@ import type { BrowserOrders } from './browser-orders.ts';
 import { PlanQueue, type QueueOptions, type Tests } from './plan-queue.ts';
 import { RequestDeadline } from './request-deadline.ts';
 import type { WaitNotices } from './wait-notices.ts';
-import type { WorkerRequest } from './worker-request.ts';
+import type { WorkerRequest } from './waiters.ts';
 
 /**
  * How long a worker runs no test until it is asked for its browser, in ms, and how long it takes to give that back at

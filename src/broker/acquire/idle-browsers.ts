@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.ts';
 import { type HeldBrowser, idle, isFresh } from '../browsers/held-browser.ts';
-import { suits, type WorkerRequest } from './worker-request.ts';
+import { suits, type WorkerRequest } from './waiters.ts';
 
 /** How long to keep an idle browser, in ms: the time a worker takes to start. */
 const IDLE_MS = 30_000;

@@ -5,8 +5,7 @@ import type { RemainingParams } from '../rpc/messages/protocol.ts';
 import { type IdleActions, IdleBrowsers } from './idle-browsers.ts';
 import { type Order, PendingOrders } from './pending-orders.ts';
 import { PRIORITY, type Priority } from './requests/request-scheduler.ts';
-import { type Waiter, Waiters } from './waiters.ts';
-import { suits, type WorkerRequest } from './worker-request.ts';
+import { suits, type Waiter, Waiters, type WorkerRequest } from './waiters.ts';
 
 /** Actions that a queue triggers outside itself. */
 export interface QueueActions extends Pick<IdleActions, 'end' | 'othersStarve'> {

@@ -26,13 +26,8 @@ export interface RunIdentity extends PoolOwner, Pick<NoteFields, 'shard'> {
 }
 
 /** The fields of a parsed note. `shard` and `project` are verbatim. */
-export interface ParsedNote {
-  runId: string;
+export interface ParsedNote extends Omit<NoteFields, 'shard'> {
   shard: string;
-  project: string;
-  slot: number;
-  request: string;
-  suite: string;
   /** To the minute. */
   beat: Date;
 }

@@ -1,7 +1,6 @@
 import type { Clock, Timer } from '../../common/clock.ts';
 import type { BrowserProvider } from '../../providers/port.ts';
-import type { HeldBrowser, WorkerSlot } from '../browsers/held-browser.ts';
-import type { HeldBrowsers } from '../browsers/held-browsers.ts';
+import type { HeldBrowser, HeldBrowsers, WorkerSlot } from '../browsers/held-browser.ts';
 import { noteFor, type RunIdentity } from '../browsers/session-note.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { browserIdentity } from '../../common/browser-identity-schema.ts';
+import { parsedJson } from '../../common/text/parsed-json.ts';
 
 /**
  * A ledger on disk: the browsers that one broker requested and whose end is not confirmed. Contains no key and no
@@ -136,11 +137,8 @@ export function parseLedger(text: string): LedgerContent | null {
 }
 
 function parsed<S extends v.GenericSchema>(schema: S, text: string): v.InferOutput<S> | null {
-  try {
-    return v.parse(schema, JSON.parse(text));
-  } catch {
-    return null;
-  }
+  const { success, output } = v.safeParse(schema, parsedJson(text));
+  return success ? output : null;
 }
 
 function moveAside(file: string): boolean {

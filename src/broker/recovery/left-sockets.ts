@@ -3,9 +3,8 @@ import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { dateNow } from '../../common/clock.ts';
-import { isAlive } from '../../common/platform/is-alive.ts';
-import { probeSocket } from '../rpc/probe-socket.ts';
-import { isSocketDirectory, ownSocketDirectories, socketIn } from '../rpc/socket-address.ts';
+import { isAlive } from '../../common/platform/processes.ts';
+import { isSocketDirectory, ownSocketDirectories, probeSocket, socketIn } from '../rpc/socket-address.ts';
 import { systemIdentity } from './system-identity.ts';
 
 /** In the directory of a broker's socket: the process that starts its brokers, and where it runs. */

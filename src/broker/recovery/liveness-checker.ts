@@ -1,7 +1,7 @@
 import { MOST_LIFETIME_MS } from '../../providers/provider-calls.ts';
 import type { ParsedNote } from '../browsers/session-note.ts';
 import type { LedgerContent } from '../ledger/ledger-file.ts';
-import { probeSocket, type SocketProbe } from '../rpc/probe-socket.ts';
+import { probeSocket, type SocketProbe } from '../rpc/socket-address.ts';
 import { systemIdentity } from './system-identity.ts';
 
 /** Decides which brokers are alive, and which are certainly dead or silent for too long. */

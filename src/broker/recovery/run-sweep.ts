@@ -1,4 +1,10 @@
 import { within } from '../../common/pause.ts';
+import { notify } from '../../common/text/notify.ts';
+import { OptionsError } from '../../errors.ts';
+import { openProvider } from '../../providers/open-provider.ts';
+import type { BrokerConfig } from '../config/config.ts';
+import { directoryClock } from '../ledger/directory-clock.ts';
+import { workspaceOf } from '../ledger/workspace.ts';
 import type { Log } from '../log/log.ts';
 import { emptySweep, type SweepOptions, type SweepResult, sweep } from './sweep.ts';
 
@@ -58,7 +64,7 @@ export function unknownBrowserLines(unknown: SweepResult['unknownBrowsers']): st
 }
 
 /** Formats the results of a sweep, one line each; empty if it found nothing. */
-export function sweepLines(swept: SweepResult): string[] {
+function sweepLines(swept: SweepResult): string[] {
   const said: string[] = [];
   const runs = [...new Set(swept.stopped.map(({ runId }) => runId))].join(', ');
   const browsers = swept.stopped.length === 1 ? '1 browser' : `${swept.stopped.length} browsers`;
@@ -75,4 +81,29 @@ export function sweepLines(swept: SweepResult): string[] {
   }
   for (const failure of swept.failures) said.push(`warning: ${failure}`);
   return said;
+}
+
+/** Deadline of the sweep, in ms. */
+const LAST_SWEEP_MS = 60_000;
+
+/**
+ * After a run's last broker has died: gives back everything of its brokers that ledgers, notes and marks identify.
+ * @returns the results, one line each
+ */
+export async function lastSweep(config: BrokerConfig): Promise<string[]> {
+  const { service, runId, suite, ledgerDirectory, deadMarks, address } = config;
+  if (service.kind !== 'hosted' && service.kind !== 'provider') {
+    throw new OptionsError('service', 'neither an emulator nor browsers that run already leave anything to sweep');
+  }
+  const provider = await openProvider(service, { onNote: notify, beatClock: directoryClock(ledgerDirectory) });
+  try {
+    // Every previous owner of the run's socket is dead, and no broker has an empty mark.
+    const self = { mark: '', socket: address };
+    const deadBrokers = deadMarks.map((mark) => ({ runId, mark }));
+    const signal = AbortSignal.timeout(LAST_SWEEP_MS);
+    const workspace = workspaceOf(service);
+    return sweepLines(await sweep({ provider, workspace, suite, ledgerDirectory, deadBrokers, self, signal }));
+  } finally {
+    await provider.close();
+  }
 }

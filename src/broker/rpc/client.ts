@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { clearInterval, setInterval } from '../../common/clock.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { clearInterval, dateNow, setInterval } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import { type Ask, callsOver, type Role } from './call-table.ts';
 import { PROTOCOL_VERSION } from './line-socket.ts';
@@ -15,6 +16,7 @@ import { brokerLost } from './messages/serialized-error.ts';
 import { OpenRequests } from './open-requests.ts';
 import type { BrokerAddress } from './shared-broker.ts';
 import { PING_MS } from './silence.ts';
+import { isRunOver } from './socket-address.ts';
 
 /** The connection of a worker, or of the run itself, to the broker. A worker keeps its browser while it is open. */
 export interface BrokerConnection extends RunCalls {
@@ -150,4 +152,32 @@ async function openSocket(path: string): Promise<Socket> {
   socket.removeAllListeners('error');
   socket.on('error', () => undefined); // 'close' follows and is handled
   return socket;
+}
+
+/** How long a new broker, or the replacement of a dead one, may take until it listens, in ms. */
+export const LISTENS_WITHIN_MS = 20_000;
+/** Delay between two attempts, in ms: short while a broker starts, longer after one has died. */
+const RETRY_MS = { first: 10, most: 200 };
+
+/**
+ * Connects to a broker that may not listen yet: retries until it does.
+ * @param withinMs limit of the wait
+ * @param isPointless whether to give up now
+ * @throws LeaseError `BROKER_LOST` when no broker listens in time, or its run is over
+ */
+export async function connectInTime(
+  withinMs: number,
+  isPointless: () => boolean,
+  ...[address, role, ownProject]: Parameters<typeof connectToBroker>
+): Promise<BrokerConnection> {
+  const until = dateNow() + withinMs;
+  for (let wait = RETRY_MS.first; ; wait = Math.min(wait * 2, RETRY_MS.most)) {
+    try {
+      return await connectToBroker(address, role, ownProject);
+    } catch (error) {
+      const isLost = error instanceof LeaseError && error.code === 'BROKER_LOST';
+      if (!isLost || dateNow() >= until || isPointless() || isRunOver(address.address)) throw error;
+    }
+    await delay(wait);
+  }
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { parsedJson } from '../../common/text/parsed-json.ts';
 
 /** Increases whenever messages change: two sides with different versions cannot talk to each other. */
 export const PROTOCOL_VERSION = 7;
@@ -59,8 +60,8 @@ export class LineSocket {
   }
 
   #deliver(line: string): boolean {
-    const message = parsed(line);
-    if (!message) return this.#cutOff();
+    const message = parsedJson(line);
+    if (typeof message !== 'object' || message === null) return this.#cutOff();
     this.#options.onMessage(message);
     return !this.#socket.destroyed;
   }
@@ -69,15 +70,5 @@ export class LineSocket {
     this.#parts = [];
     this.#socket.destroy();
     return false;
-  }
-}
-
-/** Returns null if the line is not an object. */
-function parsed(line: string): object | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' ? value : null;
-  } catch {
-    return null;
   }
 }

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import * as v from 'valibot';
 import { distFile } from '../../common/dist-file.ts';
-import { firstJsonLine } from '../../common/json-line.ts';
-import { childEnvironment } from '../../common/platform/child-environment.ts';
+import { childEnvironment, endProcess } from '../../common/platform/processes.ts';
+import { firstJsonLine } from '../../common/platform/streams.ts';
 import { EmulatorError } from '../../errors.ts';
-import { endProcess } from '../config/child-process.ts';
 
 /** The run's emulator: a child of the broker, so that it outlives every browser and ends with the broker. */
 export interface EmbeddedEmulator {

@@ -5,12 +5,12 @@ import type { BrowserQueue } from '../acquire/browser-queue.ts';
 import {
   asMessage,
   type HeldBrowser,
+  type HeldBrowsers,
   type Holder,
   isFresh,
   savesProfile,
   takeBackUnused,
 } from '../browsers/held-browser.ts';
-import type { HeldBrowsers } from '../browsers/held-browsers.ts';
 import type { SlotState } from '../feature.ts';
 import type { Projects } from '../leases/projects.ts';
 import type { SessionNotes } from '../leases/session-notes.ts';

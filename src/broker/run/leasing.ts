@@ -6,7 +6,7 @@ import { BrowserOrders, type Refusals } from '../acquire/browser-orders.ts';
 import { BrowserQueue } from '../acquire/browser-queue.ts';
 import { RequestScheduler } from '../acquire/requests/request-scheduler.ts';
 import { WaitNotices } from '../acquire/wait-notices.ts';
-import { HeldBrowsers } from '../browsers/held-browsers.ts';
+import { HeldBrowsers } from '../browsers/held-browser.ts';
 import type { RunIdentity } from '../browsers/session-note.ts';
 import { BrowserEnder } from '../leases/browser-ender.ts';
 import type { Projects } from '../leases/projects.ts';
@@ -14,8 +14,7 @@ import { SessionNotes, startHeartbeat } from '../leases/session-notes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import { LeaseService } from './lease-service.ts';
-import { endRun } from './run-end.ts';
-import { RunPhase } from './run-phase.ts';
+import { endRun, RunPhase } from './run-end.ts';
 
 /** What {@link createLeasing} needs. */
 export interface LeasingOptions {

@@ -1,12 +1,12 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../common/clock.ts';
-import { LeaseError } from '../../errors.ts';
+import { LeaseError, type PoolwrightError } from '../../errors.ts';
 import { type BrowserProvider, type RunPools, unleased } from '../../providers/port.ts';
 import type { BrowserOrders } from '../acquire/browser-orders.ts';
 import type { BrowserQueue } from '../acquire/browser-queue.ts';
-import type { HeldBrowsers } from '../browsers/held-browsers.ts';
+import type { HeldBrowsers } from '../browsers/held-browser.ts';
 import { parseNote } from '../browsers/session-note.ts';
 import type { Log } from '../log/log.ts';
-import type { RunPhase } from './run-phase.ts';
 
 /** How long the end of a run waits for requests already at the service, in ms. */
 const PENDING_GRACE_MS = 6_000;
@@ -93,5 +93,45 @@ async function endLostCreates({ provider, browsers, orders, log, clock, phase }:
     for (const account of doubtful) if (clock.now() - account.askedAt >= unlistedMs) account.resolved();
   } catch (error) {
     log.error('could not look for sessions whose create got no response', error);
+  }
+}
+
+/** The progress of a run's end: what the run stops waiting for. Each signal fires once and stays aborted. */
+export class RunPhase {
+  readonly #closing = new AbortController();
+  readonly #responses = new AbortController();
+  readonly #ends = new AbortController();
+
+  constructor() {
+    // Every pending request of the run listens to them.
+    for (const { signal } of [this.#closing, this.#responses, this.#ends]) setMaxListeners(0, signal);
+  }
+
+  /** Fires when the run leases no more browsers: it ends, or no browser can come. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Fires when the run stops waiting for responses to requests for browsers. */
+  get responsesOver(): AbortSignal {
+    return this.#responses.signal;
+  }
+
+  /** Fires when the run stops waiting for confirmed ends. */
+  get endsOver(): AbortSignal {
+    return this.#ends.signal;
+  }
+
+  /** Stops leasing browsers; waiting workers get this error. The first call wins. */
+  close(reason: PoolwrightError): void {
+    this.#closing.abort(reason);
+  }
+
+  giveUpResponses(): void {
+    this.#responses.abort(new Error('no response in time'));
+  }
+
+  giveUpEnds(): void {
+    this.#ends.abort(new Error('not confirmed in time'));
   }
 }

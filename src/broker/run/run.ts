@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { traceTime } from '../../common/debug.ts';
 import { smallestKnown } from '../../common/numbers/extremes.ts';
 import { addressSecrets } from '../../common/text/shown-fields.ts';
-import { traceTime } from '../../common/time-trace.ts';
 import { proxySecrets } from '../../common/url/credentials.ts';
 import { OptionsError } from '../../errors.ts';
 import type { BrowserProvider, RunPools } from '../../providers/port.ts';

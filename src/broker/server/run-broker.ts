@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { traceTime } from '../../common/time-trace.ts';
-import type { LeaseError } from '../../errors.ts';
+import { traceTime } from '../../common/debug.ts';
+import { deferred } from '../../common/deferred.ts';
 import { openProvider } from '../../providers/open-provider.ts';
 import type { BrokerConfig } from '../config/config.ts';
-import { FEATURES } from '../features.ts';
+import type { BrokerFeatureModule } from '../feature.ts';
 import { Projects } from '../leases/projects.ts';
 import { directoryClock } from '../ledger/directory-clock.ts';
 import { Terminal } from '../log/terminal.ts';
@@ -14,6 +14,11 @@ import { type BrokerHandlers, type BrokerRun, openLog, recordRefusal, startRun }
 import { closeService, type RunService } from '../run/run-service.ts';
 import { StartDeadline } from '../run/start-deadline.ts';
 import { listen } from './server.ts';
+
+/** The features of a broker, one line each. They load with this file, before the broker has its run. */
+const FEATURES: Readonly<Record<string, Promise<BrokerFeatureModule>>> = {
+  watch: import('../watch/feature.ts'),
+};
 
 /**
  * Starts the broker of a run: first the socket, where all requests wait, then the client, then the checks that need no
@@ -31,12 +36,7 @@ export async function runBroker(
   const start = new StartDeadline(config.startTimeoutMs);
   const projects = new Projects(config.projects);
   const terminal = new Terminal();
-  let begin: (handlers: BrokerHandlers) => void = () => undefined;
-  let beginNot: (why: LeaseError) => void = () => undefined;
-  const begun = new Promise<BrokerHandlers>((resolve, reject) => {
-    begin = resolve;
-    beginNot = reject;
-  });
+  const { promise: begun, resolve: begin, reject: beginNot } = deferred<BrokerHandlers>();
   begun.catch(() => undefined); // there may be no listener
   const features = (await Promise.all(Object.values(FEATURES))).map((feature) => feature.create(config));
   const observerToken = randomBytes(24).toString('base64url');

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
-import { testUsage } from '../../record/test-usage.ts';
+import { testUsage } from '../../record/run-record.ts';
 import { redactText } from '../../redact.ts';
 import type { BrokerFeature } from '../feature.ts';
 import type { Projects } from '../leases/projects.ts';

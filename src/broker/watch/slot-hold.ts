@@ -1,26 +1,24 @@
+import { deferred } from '../../common/deferred.ts';
 import type { HoldParams, SlotInput } from './calls.ts';
 import type { HoldView } from './view.ts';
 
 /** A test that waits until a watcher releases it. */
 export class SlotHold {
   readonly view: HoldView;
+  readonly #end = deferred();
   /** Resolves when it is over. */
-  readonly over: Promise<void>;
+  readonly over = this.#end.promise;
   #inputs: SlotInput[] = [];
   #isOver = false;
   #onInput: () => void = () => undefined;
-  #end: () => void = () => undefined;
 
   constructor({ reason, until }: HoldParams) {
     this.view = { reason, until };
-    this.over = new Promise((resolve) => {
-      this.#end = resolve;
-    });
   }
 
   end(): void {
     this.#isOver = true;
-    this.#end();
+    this.#end.resolve();
     this.#onInput();
   }
 

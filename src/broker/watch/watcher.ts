@@ -1,11 +1,11 @@
+import { type Deferred, deferred } from '../../common/deferred.ts';
 import type { Demand, PictureParams, WatcherPicture } from './calls.ts';
 import type { PictureSize } from './view.ts';
 
 /** A picture that the watcher has been sent and has not shown. */
 interface InFlight {
   slot: number;
-  shown: Promise<void>;
-  onShown(): void;
+  shown: Deferred<void>;
 }
 
 /**
@@ -39,7 +39,7 @@ export class Watcher {
     const { slot, target } = picture;
     const before = [...this.#inFlight.values()].find((each) => each.slot === slot);
     if (before) this.#waiting.set(keyOf(slot, target), picture);
-    await (before?.shown ?? this.#send(picture));
+    await (before?.shown.promise ?? this.#send(picture));
   }
 
   pageClosed(slot: number, target: string): void {
@@ -60,7 +60,7 @@ export class Watcher {
     const shown = this.#inFlight.get(number);
     if (!shown) return;
     this.#inFlight.delete(number);
-    shown.onShown();
+    shown.shown.resolve();
     const next = [...this.#waiting.values()].find(({ slot }) => slot === shown.slot);
     if (!next) return;
     this.#waiting.delete(keyOf(next.slot, next.target));
@@ -78,14 +78,11 @@ export class Watcher {
 
   #send(picture: PictureParams): Promise<void> {
     this.#last += 1;
-    let onShown = (): void => undefined;
-    const shown = new Promise<void>((resolve) => {
-      onShown = resolve;
-    });
-    this.#inFlight.set(this.#last, { slot: picture.slot, shown, onShown });
+    const shown = deferred();
+    this.#inFlight.set(this.#last, { slot: picture.slot, shown });
     this.#untaken.push({ ...picture, number: this.#last });
     this.#onPicture();
-    return shown;
+    return shown.promise;
   }
 }
 

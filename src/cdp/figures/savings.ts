@@ -1,4 +1,8 @@
 import { monotonicNow } from '../../common/clock.ts';
+import type { CdpMessage } from '../message.ts';
+import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
+import { isTargetGone } from '../transport/owed-responses.ts';
+
 /** The shortest round trip, in ms, from which commands are sent early; closer browsers do not need it. */
 export const FAR_MS = 5;
 
@@ -61,5 +65,34 @@ export class Savings {
     const saved = sentAt === undefined ? whole : Math.min(whole, this.#now() - sentAt);
     this.#saved += Math.max(0, saved - this.#inFlight);
     this.#inFlight = Math.max(this.#inFlight, saved);
+  }
+}
+
+/** The most commands timed at once. */
+const MAX_COMMANDS = 1_000;
+
+/** Measures the latency of the browser: how long it takes to respond. */
+export class Distance implements Interceptor {
+  readonly #savings: Savings;
+  readonly #sentAt = new Map<number, number>();
+
+  constructor(transport: InterceptorTransport, savings: Savings) {
+    this.#savings = savings;
+    transport.view.onDelivered(() => savings.delivered());
+  }
+
+  onCommand(command: CdpMessage): CdpMessage {
+    if (command.id !== undefined && this.#sentAt.size < MAX_COMMANDS) this.#sentAt.set(command.id, this.#savings.now());
+    return command;
+  }
+
+  onMessage(message: CdpMessage): CdpMessage {
+    if (message.id === undefined) return message;
+    const sentAt = this.#sentAt.get(message.id);
+    if (sentAt === undefined) return message;
+    this.#sentAt.delete(message.id);
+    // Responses for a target that is gone come from this process, without delay.
+    if (!isTargetGone(message)) this.#savings.measured(this.#savings.now() - sentAt);
+    return message;
   }
 }

@@ -1,7 +1,7 @@
 import { open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { PoolwrightError } from '../../errors.ts';
-import { InFlight } from './in-flight.ts';
+import { InFlight } from './remote-file.ts';
 import type { RemoteObject } from './remote-object.ts';
 
 /** Bytes of files in one message. */

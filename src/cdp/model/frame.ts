@@ -1,3 +1,4 @@
+import { deferred } from '../../common/deferred.ts';
 import { within } from '../../common/pause.ts';
 import type { Session, World } from './session.ts';
 
@@ -28,8 +29,7 @@ export class FrameDocument {
   /** It comes from the back/forward cache; its frames are not reported again. */
   readonly isRestored: boolean;
   #origin: string | null = null;
-  #settle: () => void = () => undefined;
-  readonly #settled: Promise<void>;
+  readonly #settled = deferred();
 
   constructor(frame: Frame, { loaderId, url, isUnreachable, isRestored }: DocumentFields) {
     this.frame = frame;
@@ -38,9 +38,6 @@ export class FrameDocument {
     this.url = url;
     this.isUnreachable = isUnreachable;
     this.isRestored = isRestored;
-    this.#settled = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
   }
 
   get isPresent(): boolean {
@@ -49,18 +46,18 @@ export class FrameDocument {
 
   /** The origin of its scripts; null if the browser does not report it in time. */
   async origin(): Promise<string | null> {
-    if (this.#origin === null) await within(this.#settled, WORLD_MS, undefined);
+    if (this.#origin === null) await within(this.#settled.promise, WORLD_MS, undefined);
     return this.#origin;
   }
 
   /** The browser has reported the world of its scripts. */
   meet({ origin }: World): void {
     this.#origin = origin;
-    this.#settle();
+    this.#settled.resolve();
   }
 
   /** It has left its frame and will not get a world. */
   leave(): void {
-    this.#settle();
+    this.#settled.resolve();
   }
 }

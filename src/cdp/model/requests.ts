@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { Protocol } from 'devtools-protocol';
 import { monotonicNow } from '../../common/clock.ts';
-import { withoutFragment } from '../../common/url/without-fragment.ts';
+import { withoutFragment } from '../../common/url/parsed-url.ts';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { Session } from './session.ts';
 

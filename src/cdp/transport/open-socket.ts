@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { connectionThrough, type Destination } from '../../common/dial/dial.ts';
 import { environmentProxy, ProxyError } from '../../common/dial/environment-proxy.ts';
 import { within } from '../../common/pause.ts';
-import { writeTogether } from '../../common/platform/write-together.ts';
+import { writeTogether } from '../../common/platform/streams.ts';
 import { urlCredentials } from '../../common/url/credentials.ts';
 import { isLoopbackHost } from '../../common/url/loopback.ts';
 import { LeaseError } from '../../errors.ts';

@@ -36,3 +36,17 @@ function readable(key: string, value: unknown): string {
   const isTime = /_ms$|_period_(start|end)$/.test(key) && value > Date.UTC(2000);
   return isTime ? `${value} (${new Date(value).toISOString()})` : String(value);
 }
+
+/** `poolwright ips`: the addresses that `proxyUrl: 'dedicated://…'` may name. */
+export function addIpsCommand(program: Command): void {
+  program
+    .command('ips')
+    .description("List the workspace's dedicated IPs (POOLWRIGHT_BASE_URL, POOLWRIGHT_API_KEY)")
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const rows = await withClient((client) => client.listDedicatedIps());
+      // Shows every field, because none is documented.
+      const columns = [...new Set(['ip', ...rows.flatMap((row) => Object.keys(row))])];
+      printRows(rows, columns, json);
+    });
+}

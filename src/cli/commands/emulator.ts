@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { print } from '../../common/text/notify.ts';
 import { killGroup } from '../../emulator/chromium/kill-group.ts';
 import { describeChromiums, type Emulator, startEmulator } from '../../emulator/index.ts';
-import { gone, npxParent } from '../npx-parent.ts';
 import { decimal, integer, portNumber } from '../numbers.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { gone, npxParent, stopSignal } from '../stop.ts';
 
 interface EmulatorFlags {
   host?: string;

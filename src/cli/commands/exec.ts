@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { execCommand, exitCodeOf } from '../../endpoint/exec.ts';
-import { gone, npxParent } from '../npx-parent.ts';
+import { gone, npxParent } from '../stop.ts';
 import { type BrowserFlags, browsersOf, withBrowserFlags } from './browser-flags.ts';
 
 const HELP = `

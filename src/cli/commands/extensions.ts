@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { Extension, ServiceClient } from '../../service/index.ts';
-import { confirm } from '../confirm.ts';
 import { printJson, printLine, printRows } from '../print.ts';
-import { withProgress } from '../progress.ts';
+import { confirm, withProgress } from '../terminal.ts';
 import { withClient } from '../with-client.ts';
 
 const COLUMNS = ['extensionId', 'crxExtensionId', 'name', 'version', 'createdAt', 'updatedAt'];

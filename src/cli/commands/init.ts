@@ -5,7 +5,6 @@ import { type Command, Option } from 'commander';
 import { notify } from '../../common/text/notify.ts';
 import { writeAtomically } from '../../common/write-atomically.ts';
 import { PoolwrightError } from '../../errors.ts';
-import { confirm } from '../confirm.ts';
 import { type InitOptions, makePlan } from '../init/make-plan.ts';
 import { type FileChange, onDisk, type Plan } from '../init/plan.ts';
 import { BROWSERS } from '../init/plan-browsers.ts';
@@ -13,6 +12,7 @@ import { CI_PROVIDERS } from '../init/plan-ci.ts';
 import { RUNNERS } from '../init/puppeteer-runners.ts';
 import { planJson, planLines } from '../init/show.ts';
 import { printJson } from '../print.ts';
+import { confirm } from '../terminal.ts';
 
 interface Options extends InitOptions {
   yes?: boolean;

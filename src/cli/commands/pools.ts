@@ -12,10 +12,9 @@ import {
   type ServiceClient,
   type UpdatePoolRequest,
 } from '../../service/index.ts';
-import { confirm } from '../confirm.ts';
 import { integer } from '../numbers.ts';
 import { printJson, printLine, printRows } from '../print.ts';
-import { withProgress } from '../progress.ts';
+import { confirm, withProgress } from '../terminal.ts';
 import { withClient } from '../with-client.ts';
 
 const COLUMNS = ['id', 'name', 'status', 'size', 'ready', 'starting', 'leased', 'lastError'];

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { confirm } from '../confirm.ts';
 import { printJson, printLine, printRows } from '../print.ts';
+import { confirm } from '../terminal.ts';
 import { withClient } from '../with-client.ts';
 
 const COLUMNS = ['name', 'profileId', 'createdAt'];

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { withEndpoint } from '../../endpoint/with-endpoint.ts';
-import { gone, npxParent } from '../npx-parent.ts';
 import { portNumber } from '../numbers.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { gone, npxParent, stopSignal } from '../stop.ts';
 import { type BrowserFlags, browsersOf, withBrowserFlags } from './browser-flags.ts';
 
 interface ServeFlags extends BrowserFlags {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { LIMITS, type Session, type SessionStatus, sessionStatuses } from '../../service/index.ts';
-import { runningSessions } from '../../service/running-sessions.ts';
+import { runningSessions } from '../../service/resources/list-sessions.ts';
 import { printJson, printLine, printRows } from '../print.ts';
 import { withClient } from '../with-client.ts';
 

@@ -10,7 +10,7 @@ import { projectDirectory } from '../../options/project-directory.ts';
 import { shellWord } from '../../printable.ts';
 import { openProvider } from '../../providers/open-provider.ts';
 import { printJson, printLine } from '../print.ts';
-import { withProgress } from '../progress.ts';
+import { withProgress } from '../terminal.ts';
 import { ownBrowsersOfShell, serviceOfShell } from '../with-client.ts';
 
 interface Options {

@@ -7,7 +7,7 @@ import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { LeaseError, PoolwrightError } from '../../errors.ts';
 import type { BrowserProvider, Endable } from '../../providers/port.ts';
-import { stopSignals } from '../stop-signal.ts';
+import { stopSignals } from '../stop.ts';
 import { whatAnswers } from './what-answers.ts';
 
 export type TriedProvider = Pick<BrowserProvider, 'acquire' | 'release'>;

@@ -3,14 +3,13 @@ import { createSecureContext } from 'node:tls';
 import type { Command } from 'commander';
 import { errorMessage } from '../../common/error-message.ts';
 import { notify } from '../../common/text/notify.ts';
-import { needsNoTls } from '../../common/url/without-tls.ts';
 import { OptionsError } from '../../errors.ts';
+import { needsNoTls } from '../../options/schema/relay-address.ts';
 import { findPlaywrights, type PlaywrightVersions } from '../../relay/playwright-versions.ts';
 import { MIN_SECRET_LENGTH, RELAY_SECRET } from '../../relay/relay-token.ts';
 import { type RelayOptions, startRelay } from '../../relay/server.ts';
-import { gone, npxParent } from '../npx-parent.ts';
 import { integer, portNumber } from '../numbers.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { gone, npxParent, stopSignal } from '../stop.ts';
 
 interface RelayFlags {
   host: string;

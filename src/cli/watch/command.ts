@@ -6,16 +6,15 @@ import { type Command, Option } from 'commander';
 import type { WatchedRuns } from '../../broker/watch/view.ts';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { pause } from '../../common/pause.ts';
-import { childEnvironment } from '../../common/platform/child-environment.ts';
 import { pageOpener } from '../../common/platform/page-opener.ts';
+import { childEnvironment } from '../../common/platform/processes.ts';
 import { notify, print } from '../../common/text/notify.ts';
 import { inContinuousIntegration } from '../../options/environment.ts';
 import { watchRuns } from '../../watch/runs/watch-runs.ts';
 import { entryHtml } from '../../watch/server/page-html.ts';
 import { startWatchServer, type WatchServer } from '../../watch/server/watch-server.ts';
-import { gone, npxParent } from '../npx-parent.ts';
 import { portNumber } from '../numbers.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { gone, npxParent, stopSignal } from '../stop.ts';
 
 interface WatchFlags {
   port?: number;

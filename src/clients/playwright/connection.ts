@@ -102,7 +102,7 @@ function libraryOf(chromium: BrowserType, { way }: ConnectionOptions): ClientLib
     },
     isConnected: (browser) => browser.isConnected(),
     disconnect: (browser) => browser.close(),
-    ...(other && { open: async (...given) => await (await other()).open(chromium, way.address, ...given) }),
+    ...(other && { open: async (opening) => await (await other()).open(chromium, way.address, opening) }),
   };
 }
 
@@ -113,7 +113,7 @@ function lacksInspector(error: unknown): boolean {
 
 /** Older Playwright versions accept only an address. */
 async function tunnelTo(transport: CdpTransport): Promise<string> {
-  const { openTunnel } = await import('../../cdp/transport/tunnel.ts');
+  const { openTunnel } = await import('../../cdp/transport/local-endpoint.ts');
   return await openTunnel(transport);
 }
 

@@ -1,7 +1,5 @@
 import type { Browser, BrowserType } from '@playwright/test';
-import type { LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
-import type { ContextMode } from '../../options/context-mode.ts';
-import type { ConnectionOptions, OpenedConnection } from '../shared/connection/connect-through.ts';
+import type { OpenedConnection, Opening } from '../shared/connection/connect-through.ts';
 
 /** Another way from Playwright to a browser than CDP from this process, at an address that an option has. */
 export interface Way {
@@ -11,16 +9,10 @@ export interface Way {
    */
   check(address: string, playwright: string): Promise<void>;
   /** @throws OptionsError; LeaseError from `connect` */
-  open(
-    chromium: BrowserType,
-    address: string,
-    lease: LeasedBrowser,
-    options: ConnectionOptions,
-    mode: ContextMode,
-  ): Promise<OpenedConnection<Browser>>;
+  open(chromium: BrowserType, address: string, opening: Opening): Promise<OpenedConnection<Browser>>;
 }
 
 /** One line each, by the names of their options. */
 export const WAYS: Readonly<Record<string, () => Promise<Way>>> = {
-  relay: () => import('./relay/way.ts'),
+  relay: () => import('./relay/open-through-relay.ts'),
 };

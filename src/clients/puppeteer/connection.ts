@@ -2,6 +2,8 @@ import pTimeout from 'p-timeout';
 import type { Browser, ConnectOptions } from 'puppeteer-core';
 import type { LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { clearTimeout, setTimeout } from '../../common/clock.ts';
+import { isMissingModule } from '../../common/import-module.ts';
+import { OptionsError } from '../../errors.ts';
 import { keepsIdentity } from '../../options/identity.ts';
 import {
   type ClientLibrary,
@@ -75,4 +77,24 @@ function followFailedRequests({ browser, requestFailed }: PuppeteerConnection): 
 
 function viewportNote({ type }: LeasedBrowser): string {
   return `\`connect.defaultViewport\` emulates a window size, which can reveal a ${type} browser: remove it and set \`session: { windowSize }\``;
+}
+
+/** Loads the user's Puppeteer; `puppeteer-core` first, because it is smaller. @throws PoolwrightError */
+export async function loadPuppeteer(): Promise<Connects> {
+  try {
+    return (await import('puppeteer-core')).default;
+  } catch (error) {
+    if (!isMissingModule(error)) throw error;
+  }
+  try {
+    const name = 'puppeteer'; // a variable, because TypeScript would report that it is not installed
+    return (await import(name)).default;
+  } catch (error) {
+    if (!isMissingModule(error)) throw error;
+    throw new OptionsError(
+      'puppeteer',
+      'Neither puppeteer-core nor puppeteer is installed. Run `npm install --save-dev puppeteer-core`, or pass one: `leaseBrowser({ puppeteer })`.',
+      'ENVIRONMENT_MISSING',
+    );
+  }
 }

@@ -3,8 +3,7 @@
 import type { Browser } from 'puppeteer-core';
 import type { HostedSession } from '../shared/hosted-session.ts';
 import { type LeaseOptions as CommonOptions, leaseOne } from '../shared/lease-one.ts';
-import { type Connects, connectPuppeteer, type PuppeteerOptions } from './connection.ts';
-import { loadPuppeteer } from './load-puppeteer.ts';
+import { type Connects, connectPuppeteer, loadPuppeteer, type PuppeteerOptions } from './connection.ts';
 
 export { EmulatorError, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../errors.ts';
 export type { HostedOptions } from '../../options/schema/schema.ts';

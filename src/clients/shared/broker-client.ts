@@ -1,6 +1,5 @@
 import type { Ask, CallsOfRole } from '../../broker/rpc/call-table.ts';
-import { type BrokerConnection, runCallsOver } from '../../broker/rpc/client.ts';
-import { connectInTime, LISTENS_WITHIN_MS } from '../../broker/rpc/connect-in-time.ts';
+import { type BrokerConnection, connectInTime, LISTENS_WITHIN_MS, runCallsOver } from '../../broker/rpc/client.ts';
 import type { HostedProject, RUN_CALLS } from '../../broker/rpc/messages/protocol.ts';
 import { brokerLost } from '../../broker/rpc/messages/serialized-error.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';

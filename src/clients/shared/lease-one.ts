@@ -5,12 +5,11 @@ import { notify } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
 import { featureSettings } from '../../features/list.ts';
 import { RUN_WIDE_KEYS } from '../../options/defaults.ts';
-import { assertNoEvidence } from '../../options/evidence-option.ts';
-import { greeting } from '../../options/greeting.ts';
 import { connectionSettings, leasePlan } from '../../options/lease-plan.ts';
+import { greeting } from '../../options/resolve-service.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
-import { assertNoPlaywrightOptions } from '../../options/schema/playwright-only.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
+import { assertNoEvidence, assertNoPlaywrightOptions } from '../../options/schema/without-effect.ts';
 import type { Connection, ConnectionOptions } from './connection/connect-through.ts';
 import { activeResources, watchLease } from './forgotten-lease.ts';
 import { type HostedSession, hostedSessionOf } from './hosted-session.ts';
@@ -86,7 +85,7 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
     const session = hostedSessionOf(connection.lease, (reason) => features.hold(connection, reason, null));
     const unwatch = watchLease(
       before,
-      () => connection.commands(),
+      () => connection.figures().commands,
       () => notify(forgotten(session)),
     );
     const release = () => {

@@ -3,6 +3,7 @@ import type { Traffic } from '../../cdp/network/send/proxied-traffic.ts';
 import { dateNow } from '../../common/clock.ts';
 import type { PoolwrightError } from '../../errors.ts';
 import type { HostedBrowserAttachment } from '../../record/attachment.ts';
+import type { TestUsage } from '../../record/run-record.ts';
 import {
   attachmentOf,
   type BrowserUse,
@@ -11,8 +12,7 @@ import {
   type TestFacts,
   testRecordOf,
 } from '../../record/test-record.ts';
-import type { TestUsage } from '../../record/test-usage.ts';
-import type { RecordedConnection } from './connection/leased-connection.ts';
+import type { ConnectionFigures, RecordedConnection } from './connection/leased-connection.ts';
 import { describeLoss, lossError } from './connection/loss.ts';
 import { unreachableError } from './connection/unreachable.ts';
 
@@ -40,10 +40,10 @@ export interface TestEnd extends Pick<HostedBrowserAttachment, 'workerIndex' | '
 /** Tracks the hosted browsers of one test from start to end. The same for every client and runner. */
 export class TestUse {
   readonly startedAt = new Date(dateNow());
-  /** What each connection had moved when the test began to use it, newest last. */
-  #connections = new Map<RecordedConnection, Moved>();
-  /** The browser that was connected when the test began, and its bytes and commands at that time. */
-  #before: { connection: RecordedConnection; moved: Moved; commands: number } | null = null;
+  /** The figures of each connection when the test began to use it, newest last. */
+  #connections = new Map<RecordedConnection, ConnectionFigures>();
+  /** The browser that was connected when the test began, and its figures at that time. */
+  #before: { connection: RecordedConnection; figures: ConnectionFigures } | null = null;
   #sharesBefore = false;
   readonly #unreachable = new Set<string>();
   /** What features add to its record. */
@@ -55,7 +55,7 @@ export class TestUse {
    * @param shares whether the test may use contexts that are already open, such as a page of `beforeAll`
    */
   begin(current: RecordedConnection | null, shares: boolean): void {
-    this.#before = current && { connection: current, moved: movedBy(current), commands: current.commands() };
+    this.#before = current && { connection: current, figures: current.figures() };
     this.#sharesBefore = shares;
   }
 
@@ -73,7 +73,7 @@ export class TestUse {
   /** The test opens a context on this connection. */
   uses(connection: RecordedConnection): void {
     this.#noteShared();
-    if (!this.#connections.has(connection)) this.#connections.set(connection, movedBy(connection));
+    if (!this.#connections.has(connection)) this.#connections.set(connection, connection.figures());
   }
 
   /** The test may have used this connection from its start, without opening a context through poolwright. */
@@ -112,94 +112,67 @@ export class TestUse {
   #noteShared(): void {
     const before = this.#before;
     if (!before || !this.#sharesBefore || this.#connections.has(before.connection)) return;
-    if (before.connection.commands() === before.commands) return;
-    this.#connections = new Map([[before.connection, before.moved], ...this.#connections]);
+    if (before.connection.figures().commands === before.figures.commands) return;
+    this.#connections = new Map([[before.connection, before.figures], ...this.#connections]);
   }
 }
 
-/** The bytes that the pages of a connection have moved. */
-interface Moved {
-  /** Null without metering. */
-  observed: number | null;
-  proxied: Traffic;
-}
-
-const NOTHING: Moved = { observed: 0, proxied: { sent: 0, received: 0 } };
-
-function movedBy(connection: RecordedConnection): Moved {
-  return { observed: connection.observedBytes(), proxied: connection.proxiedBytes() };
-}
-
-/** What was moved since then. */
-function movedSince(
-  before: Moved,
-  now: Moved,
-): Pick<BrowserUse, 'observedBytes' | 'proxiedBytes' | 'proxiedSentBytes'> {
-  return {
-    observedBytes: now.observed === null ? null : now.observed - (before.observed ?? 0),
-    proxiedBytes: totalOf(now.proxied) - totalOf(before.proxied),
-    proxiedSentBytes: now.proxied.sent - before.proxied.sent,
-  };
-}
+/** The figures of a new connection. */
+const NOTHING: ConnectionFigures = {
+  observedBytes: 0,
+  commands: 0,
+  roundTripMs: null,
+  savedMs: 0,
+  proxied: { sent: 0, received: 0 },
+  carriedOrigins: [],
+  pictureBytes: 0,
+};
 
 function totalOf({ sent, received }: Traffic): number {
   return sent + received;
 }
 
-/** What the broker knows of a connection: its figures grow, and each report contains the increase. */
-interface Reported {
-  bridgedBytes: number;
-  pictureBytes: number;
-  savedMs: number;
-  /** The service had no figure for the session. It is asked once, not after every test. */
-  hasNoFigure: boolean;
-}
+/** What the broker knows of each connection: the figures grow, and a report contains the increase. */
+const reported = new WeakMap<RecordedConnection, ConnectionFigures>();
+/** The service had no figure for their sessions. It is asked once, not after every test. */
+const haveNoFigure = new WeakSet<RecordedConnection>();
 
-const reported = new WeakMap<RecordedConnection, Reported>();
-
-function reportedOf(connection: RecordedConnection): Reported {
-  const known = reported.get(connection) ?? { bridgedBytes: 0, pictureBytes: 0, savedMs: 0, hasNoFigure: false };
-  reported.set(connection, known);
-  return known;
-}
-
-/** Reports to the broker what a test used of one browser. @param before its bytes when the test began to use it */
+/** Reports to the broker what a test used of one browser. @param before its figures when the test began to use it */
 async function report(
   facts: TestFacts,
   connection: RecordedConnection,
-  before: Moved,
+  before: ConnectionFigures,
   infrastructureFailure: string | null,
   sink: RecordSink,
 ): Promise<BrowserUse> {
-  const now = movedBy(connection);
-  const { roundTripMs, savedMs } = connection.distance();
-  const total = { bridgedBytes: totalOf(now.proxied), pictureBytes: connection.screencast.bytes(), savedMs };
-  const known = reportedOf(connection);
+  const now = connection.figures();
+  const known = reported.get(connection) ?? NOTHING;
+  reported.set(connection, now);
   const use = {
     browser: connection.lease,
-    ...movedSince(before, now),
-    savedMs: savedMs - known.savedMs,
+    observedBytes: now.observedBytes === null ? null : now.observedBytes - (before.observedBytes ?? 0),
+    proxiedBytes: totalOf(now.proxied) - totalOf(before.proxied),
+    proxiedSentBytes: now.proxied.sent - before.proxied.sent,
+    savedMs: now.savedMs - known.savedMs,
     infrastructureFailure,
   };
   const usage = {
     sessionId: connection.lease.sessionId,
     test: testRecordOf(facts, use),
-    bridgedBytes: total.bridgedBytes - known.bridgedBytes,
-    pictureBytes: total.pictureBytes - known.pictureBytes,
-    roundTripMs,
-    carriedOrigins: [...connection.carriedOrigins()],
+    bridgedBytes: totalOf(now.proxied) - totalOf(known.proxied),
+    pictureBytes: now.pictureBytes - known.pictureBytes,
+    roundTripMs: now.roundTripMs,
+    carriedOrigins: [...now.carriedOrigins],
   };
-  Object.assign(known, total);
   await sink.testUsage(usage).catch(() => undefined);
   return use;
 }
 
 /** The service's figure for a session; null without one. */
 async function bandwidthOf(connection: RecordedConnection, sink: RecordSink): Promise<number | null> {
-  const known = reportedOf(connection);
-  if (known.hasNoFigure) return null;
+  if (haveNoFigure.has(connection)) return null;
   const bytes = (await reportOf(connection.lease.sessionId, sink))?.bandwidthBytes ?? null;
-  known.hasNoFigure = bytes === null;
+  if (bytes === null) haveNoFigure.add(connection);
   return bytes;
 }
 

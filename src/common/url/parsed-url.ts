@@ -9,3 +9,11 @@ export function parsedUrl(text: string, base?: string): URL | null {
     return null;
   }
 }
+
+/** An address as a request for it has it. */
+export function withoutFragment(url: string): string {
+  const parsed = parsedUrl(url);
+  if (!parsed) return url;
+  parsed.hash = '';
+  return parsed.href;
+}

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import * as v from 'valibot';
-import { writeTogether } from '../../common/platform/write-together.ts';
+import { deferred } from '../../common/deferred.ts';
+import { writeTogether } from '../../common/platform/streams.ts';
 import { EmulatorError } from '../../errors.ts';
 import type { ClientCommand } from './client-command.ts';
 import { idAtHead } from './message-bytes.ts';
@@ -17,22 +18,19 @@ type ResponseTaker = (response: Buffer) => void;
 
 /** The only line to a Chromium: CDP over `--remote-debugging-pipe`, JSON messages ended by a zero byte. */
 export class CdpPipe {
+  readonly #over = deferred();
   /** Resolves when Chromium says nothing more. */
-  readonly closed: Promise<void>;
+  readonly closed = this.#over.promise;
   readonly #input: Writable;
   readonly #pending = new Map<number, ResponseTaker>();
   /** Reject the emulator's own commands that Chromium has not responded to. */
   readonly #rejects = new Set<(error: Error) => void>();
   #onEvent: (event: Buffer) => void = () => undefined;
-  #resolveClosed: () => void = () => undefined;
   #lastId = 0;
   #chunks: Buffer[] = [];
 
   constructor(input: Writable, output: Readable) {
     this.#input = input;
-    this.closed = new Promise((resolve) => {
-      this.#resolveClosed = resolve;
-    });
     // An ended Chromium sends no response; its exit is handled elsewhere.
     input.on('error', () => this.#close());
     output.on('error', () => this.#close());
@@ -109,7 +107,7 @@ export class CdpPipe {
     for (const reject of this.#rejects) reject(closed());
     this.#rejects.clear();
     this.#pending.clear();
-    this.#resolveClosed();
+    this.#over.resolve();
   }
 }
 

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../common/text/parsed-json.ts';
 import { splitCommand } from './message-bytes.ts';
 
 /** A client's command, checked as Chromium checks one. */
@@ -31,21 +32,13 @@ export const SESSION_NOT_FOUND = { code: -32_001, message: 'Session with given i
  */
 export function readCommand(message: Buffer): ClientCommand | InvalidMessage {
   const parts = message.length < LONG ? undefined : splitCommand(message);
-  const params = parts && parseObject(parts.params);
+  const params = parts && parsedJson(parts.params.toString());
   // Whole JSON between that beginning and end: the message has these fields and no others.
   if (params) return checked({ ...parts, params }, parts.params);
   try {
     return checked(JSON.parse(message.toString()));
   } catch (error) {
     return invalid(-32_700, `JSON: ${(error as Error).message}`);
-  }
-}
-
-function parseObject(text: Buffer): object | undefined {
-  try {
-    return JSON.parse(text.toString());
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { childEnvironment } from '../../common/platform/child-environment.ts';
+import { childEnvironment } from '../../common/platform/processes.ts';
 import type { BrowserSpec } from '../browser-spec.ts';
 
 /** A host that never resolves (RFC 2606); the egress proxy turns it away without a look-up or a word. */

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { EmulatorError } from '../../errors.ts';
-import { isExecutable } from './is-executable.ts';
-import { playwrightDownloads } from './playwright-downloads.ts';
+import { isExecutable, playwrightDownloads } from './playwright-downloads.ts';
 
 /** `shell`: the headless shell, which has no windows and takes no extensions. `full`: the whole browser, headless. */
 export type ChromiumKind = 'shell' | 'full';

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import * as v from 'valibot';
-import { isExecutable } from './is-executable.ts';
 
 /** Playwright's own downloads, as far as they are there. */
 export interface Downloads {
@@ -115,5 +114,15 @@ function directoriesIn(directory: string): string[] {
     return readdirSync(directory).map((name) => join(directory, name));
   } catch {
     return [];
+  }
+}
+
+/** Whether a path names a file that can be run. */
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
   }
 }

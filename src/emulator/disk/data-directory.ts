@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { isAlive } from '../../common/platform/is-alive.ts';
+import { isAlive } from '../../common/platform/processes.ts';
 import { EmulatorError } from '../../errors.ts';
 import { temporaryDirectoryName } from './profile-directories.ts';
 

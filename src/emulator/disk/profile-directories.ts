@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAlive } from '../../common/platform/is-alive.ts';
+import { isAlive } from '../../common/platform/processes.ts';
 
 /**
  * Whose process IDs these are is part of the name: containers that share a temporary directory do not see each other's

@@ -1,8 +1,10 @@
+import { createHash, generateKeyPair } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import * as z from 'zod';
+import { parsedJson } from '../../common/text/parsed-json.ts';
 import { ApiError } from '../api-error.ts';
-import { publicKeyBytes } from './crx-id.ts';
 
 /** As Chrome has it: one to four numbers, each up to 65535. */
 const versionField = z
@@ -56,13 +58,33 @@ export async function displayName(directory: string, { name, default_locale }: M
 }
 
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch {
-    return undefined;
-  }
+  return parsedJson(text.replace(/^\uFEFF/, ''));
 }
 
 function refuse(problem: string): never {
   throw new ApiError(400, `extension: manifest.json: ${problem}`);
+}
+
+/** The bytes of a manifest's `key`: Base64, PEM's first and last line allowed. Undefined: it is none. */
+function publicKeyBytes(key: string): Buffer | undefined {
+  const text = key.replace(/-----(BEGIN|END) PUBLIC KEY-----/g, '').replace(/\s/g, '');
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+}
+
+/**
+ * A `key` for a manifest that has none. Without one, Chromium derives the ID from the directory, which always differs.
+ */
+export async function newPublicKey(): Promise<string> {
+  const { publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+  return publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+}
+
+/**
+ * The ID that Chromium gives an extension with this `key`: the first 128 bits of its SHA-256, in the letters a to p.
+ */
+export function crxId(key: string): string {
+  const hash = createHash('sha256')
+    .update(publicKeyBytes(key) ?? '')
+    .digest('hex');
+  return [...hash.slice(0, 32)].map((digit) => String.fromCharCode(97 + Number.parseInt(digit, 16))).join('');
 }

@@ -1,6 +1,11 @@
-import { accountBalance, accountBilling } from '../../service/schemas/account.ts';
-import { dedicatedIpList } from '../../service/schemas/network.ts';
-import { deleteProfileRequest, deleteProfileResponse, profileList } from '../../service/schemas/profile.ts';
+import {
+  accountBalance,
+  accountBilling,
+  dedicatedIpList,
+  deleteProfileRequest,
+  deleteProfileResponse,
+  profileList,
+} from '../../service/schemas/workspace.ts';
 import { createRouter, jsonResponse, route } from '../http.ts';
 
 const getBalance = route('get', '/balance', {

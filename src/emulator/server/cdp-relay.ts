@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
-import { writeTogether } from '../../common/platform/write-together.ts';
+import { writeTogether } from '../../common/platform/streams.ts';
 import { LinkDirection } from '../cdp/link-direction.ts';
 import { browserFault } from '../fault-rule.ts';
 import type { FaultList, Firing } from '../faults/fault-list.ts';

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BrowserFiles } from '../disk/browser-files.ts';
+import type { BrowserFiles } from '../running-browser.ts';
 import type { ExtensionStore } from './stores/extension-store.ts';
 import type { ProfileStore, ProfileUse } from './stores/profile-store.ts';
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
+import { parseMessage } from '../../cdp/message.ts';
 import { PoolwrightError } from '../../errors.ts';
 
 /** The endpoint runs on this machine. */
@@ -66,4 +67,13 @@ function unreachable(): PoolwrightError {
     'ABORTED',
     'There is no poolwright at the address in POOLWRIGHT_ENDPOINT: the command that has set it is over. Without that variable, this program starts its own.',
   );
+}
+
+/** The response to a command that closes the browser; null for all others. This program ends then, like a browser. */
+export function closeReply(text: string): string | null {
+  // Most messages need not be parsed.
+  if (!text.includes('Browser.close')) return null;
+  const { id, method, sessionId } = parseMessage(text) ?? {};
+  if (method !== 'Browser.close') return null;
+  return JSON.stringify({ id, result: {}, ...(sessionId !== undefined && { sessionId }) });
 }

@@ -1,13 +1,16 @@
 #!/usr/bin/env node
+import { fstatSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { version } from 'poolwright/package.json';
 import type { WebSocket } from 'ws';
 import { fieldsOf } from '../../cdp/message.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { notify } from '../../common/text/notify.ts';
+import { OptionsError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
+import { boundedSend } from '../sockets/web-socket.ts';
 import { type BrowserArguments, browserArguments } from './browser-arguments.ts';
-import { EndpointClient } from './endpoint-client.ts';
-import { servePipe } from './pipe.ts';
+import { closeReply, EndpointClient } from './endpoint-client.ts';
 import { openDebuggingPort } from './port.ts';
 
 /**
@@ -15,6 +18,9 @@ import { openDebuggingPort } from './port.ts';
  * is its lease: whatever ends this process closes its connection, and that gives the browser back.
  */
 
+/** Ends each message on a pipe of the Chrome DevTools Protocol. */
+const END = '\0';
+const [INPUT, OUTPUT] = [3, 4];
 const NAME = `poolwright-browser/${version}`;
 
 let end = async () => undefined as unknown;
@@ -79,8 +85,52 @@ function closeOf(socket: WebSocket): Promise<never> {
 
 /** Without a command that has one, this process has its own. */
 async function ownEndpoint(): Promise<string> {
-  const { startOwnEndpoint } = await import('../own-endpoint.ts');
+  const { startOwnEndpoint } = await import('../with-endpoint.ts');
   const { url, stop } = await startOwnEndpoint();
   end = stop;
   return url;
+}
+
+/** Resolves when the tool has closed its pipe or the browser. @throws OptionsError when there is no pipe */
+async function servePipe(socket: WebSocket): Promise<void> {
+  for (const fd of [INPUT, OUTPUT])
+    if (!isOpen(fd))
+      throw new OptionsError(
+        '--remote-debugging-pipe',
+        `\`--remote-debugging-pipe\`: file descriptors ${INPUT} and ${OUTPUT} must be open.`,
+      );
+  const input = new Socket({ fd: INPUT, readable: true, writable: false });
+  const output = new Socket({ fd: OUTPUT, readable: false, writable: true });
+  output.on('drain', () => socket.resume());
+  socket.on('message', (data) => {
+    if (!output.write(`${String(data)}${END}`)) socket.pause();
+  });
+  socket.resume();
+  const send = boundedSend(socket, input);
+  await new Promise<void>((resolve) => {
+    for (const pipe of [input, output]) pipe.on('error', () => resolve());
+    input.on('end', resolve);
+    let parts: string[] = [];
+    input.setEncoding('utf8');
+    input.on('data', (text: string) => {
+      const [first = '', ...rest] = text.split(END);
+      parts.push(first);
+      for (const part of rest) {
+        const message = parts.join('');
+        parts = [part];
+        const reply = closeReply(message);
+        if (reply === null) send(message);
+        else output.write(`${reply}${END}`, () => resolve());
+      }
+    });
+  });
+}
+
+function isOpen(fd: number): boolean {
+  try {
+    fstatSync(fd);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -5,12 +5,9 @@ import { join } from 'node:path';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { errorMessage } from '../../common/error-message.ts';
 import { listenOn } from '../../common/platform/listen-on.ts';
-import { isFromPage, isOwnHost } from '../../common/platform/local-access.ts';
-import { refuseOtherUsers } from '../../common/platform/other-users.ts';
-import { boundedSend } from '../sockets/bounded-send.ts';
-import { closeSocket, INTERNAL_ERROR, NORMAL } from '../sockets/close-socket.ts';
-import { closeReply } from './close-reply.ts';
-import type { EndpointClient } from './endpoint-client.ts';
+import { isFromPage, isOwnHost, refuseOtherUsers } from '../../common/platform/local-access.ts';
+import { boundedSend, closeSocket, INTERNAL_ERROR, NORMAL } from '../sockets/web-socket.ts';
+import { closeReply, type EndpointClient } from './endpoint-client.ts';
 
 /** Chromium's port for tools on this machine. */
 export interface DebuggingPort {

@@ -4,8 +4,7 @@ import { WebSocket } from 'ws';
 import { loadPlaywright } from '../../clients/playwright/load-playwright.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { OptionsError } from '../../errors.ts';
-import { boundedSend } from './bounded-send.ts';
-import { closeIfSilent, closeSocket, INTERNAL_ERROR, NORMAL } from './close-socket.ts';
+import { boundedSend, closeIfSilent, closeSocket, INTERNAL_ERROR, NORMAL } from './web-socket.ts';
 
 /** The server runs in this process. */
 const HANDSHAKE_TIMEOUT_MS = 30_000;

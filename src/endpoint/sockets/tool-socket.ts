@@ -4,7 +4,7 @@ import type { BrowserClients, ToolClient, ToolSocket } from '../browser-clients.
 import type { ToolLeases } from '../leases.ts';
 import { FIRST_PAGE, type SocketRoute } from '../routes.ts';
 import { firstPage } from '../targets.ts';
-import { closeIfSilent, closeSocket, INTERNAL_ERROR, NORMAL, POLICY_VIOLATION } from './close-socket.ts';
+import { closeIfSilent, closeSocket, INTERNAL_ERROR, NORMAL, POLICY_VIOLATION } from './web-socket.ts';
 
 /** Bytes of a tool that may wait here until its browser is ready. The others wait in the tool. */
 const MAX_EARLY_BYTES = 1024 * 1024;

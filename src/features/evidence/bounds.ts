@@ -1,3 +1,6 @@
+import pTimeout from 'p-timeout';
+import { clearTimeout, monotonicNow, setTimeout } from '../../common/clock.ts';
+
 /** Limits of the evidence of one failed test. */
 
 /** Time for all of it, in ms: a page that hangs costs all of it, and a busy machine needs seconds for a screenshot. */
@@ -15,4 +18,28 @@ export const SPARE = 1_000;
 /** Cuts a masked text. @param wasCut whether the text was already cut before: its end may be a part of a secret */
 export function cut(masked: string, wasCut: boolean, limit: number): string {
   return (wasCut ? masked.slice(0, -SPARE) : masked).slice(0, limit);
+}
+
+/** One time limit for several steps. */
+export class TimeLimit {
+  readonly #start = monotonicNow();
+  readonly #ms: number;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  /** How long it has run, in ms. */
+  get passedMs(): number {
+    return Math.round(monotonicNow() - this.#start);
+  }
+
+  /** @throws TimeoutError when the step takes longer than what is left */
+  async step<T>(work: Promise<T>): Promise<T> {
+    return await pTimeout(work, {
+      milliseconds: Math.max(1, this.#ms - this.passedMs),
+      message: 'not ready in time',
+      customTimers: { setTimeout, clearTimeout },
+    });
+  }
 }

@@ -5,10 +5,9 @@ import type { Browser, Page } from 'puppeteer-core';
 import { errorMessage } from '../../common/error-message.ts';
 import { addressSecrets } from '../../common/text/shown-fields.ts';
 import type { FeatureConnection, FeatureTest, FeatureWorker, WorkerFeature } from '../feature.ts';
-import { LIMIT_MS, LIST_MS, MAX_PAGES } from './bounds.ts';
+import { LIMIT_MS, LIST_MS, MAX_PAGES, TimeLimit } from './bounds.ts';
 import { collectPage } from './page-evidence.ts';
 import { PageLog } from './page-log.ts';
-import { TimeLimit } from './time-limit.ts';
 
 export const start = ({ broker }: FeatureWorker): WorkerFeature => new Evidence(broker);
 

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { errorMessage } from '../../common/error-message.ts';
 import { redactText } from '../../redact.ts';
-import { cut, MAX_HTML, MAX_TEXT, SPARE } from './bounds.ts';
+import { cut, MAX_HTML, MAX_TEXT, SPARE, type TimeLimit } from './bounds.ts';
 import type { PageLine } from './page-log.ts';
-import type { TimeLimit } from './time-limit.ts';
 
 /** What is kept of one page. */
 export interface PageEvidence {

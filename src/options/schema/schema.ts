@@ -5,9 +5,8 @@ import { ACQUIRE_TIMEOUT_MS, SERVICES } from '../defaults.ts';
 import { parseExposure } from '../expose-network.ts';
 import type { IdentityOption } from '../identity.ts';
 import { NetworkRuleError } from '../network-rules.ts';
-import { type Budget, budgetOption } from './budget.ts';
 import { relayProblem } from './relay-address.ts';
-import { type ShardsOption, shardsOption } from './shards-option.ts';
+import { type Budget, budgetOption, type ShardsOption, shardsOption } from './reporter.ts';
 
 /** The user's options: the second argument of `withHostedBrowsers`, and `use.hosted` of a project. */
 

@@ -2,7 +2,7 @@ import { LeaseError, ServiceError } from '../../errors.ts';
 import { hasOwnState } from '../../options/context-mode.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { LIMITS } from '../../service/limits.ts';
-import { runningSessions } from '../../service/running-sessions.ts';
+import { runningSessions } from '../../service/resources/list-sessions.ts';
 import type { Session } from '../../service/schemas/index.ts';
 import type {
   AcquireRequest,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { errorMessage } from '../../common/error-message.ts';
-import { importFile } from '../../common/import-module.ts';
+import { defaultExport, importFile } from '../../common/import-module.ts';
 import { OptionsError } from '../../errors.ts';
 import { redactText } from '../../redact.ts';
 import { OPTIONAL, type Provider } from '../provider.ts';
@@ -30,13 +30,6 @@ export async function loadProvider(file: string): Promise<Provider> {
 /** Whether it is meant to be one: it has one of its functions. */
 function isProvider(value: unknown): value is Provider {
   return typeof value === 'object' && value !== null && [...NEEDED, ...OPTIONAL].some((call) => call in value);
-}
-
-function defaultExport(loaded: unknown): unknown {
-  let value = loaded;
-  // `import()` of a CommonJS file compiled from TypeScript nests `default` in `default`.
-  while (typeof value === 'object' && value !== null && 'default' in value) value = value.default;
-  return value;
 }
 
 export function wrong(problem: string): OptionsError {

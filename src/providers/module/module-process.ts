@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { basename } from 'node:path';
+import { deferred } from '../../common/deferred.ts';
 import { distFile } from '../../common/dist-file.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { within } from '../../common/pause.ts';
@@ -247,14 +248,4 @@ async function gone(child: ChildProcess): Promise<string> {
 function send({ child }: Pick<Running, 'child'>, message: ToModule): void {
   // If the process is gone, its end rejects the calls.
   if (child.connected) child.send(message, () => undefined);
-}
-
-function deferred<T>(): { promise: Promise<T>; resolve(value: T): void; reject(error: Error): void } {
-  let resolve: (value: T) => void = () => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<T>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  return { promise, resolve, reject };
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { parsedJson } from '../../common/text/parsed-json.ts';
 
 /**
  * Calls of Playwright's protocol that would start a program on this machine, or connect it to something else than its
@@ -36,7 +37,7 @@ const call = v.object({
 
 /** The response to a call that is denied; null if it is allowed, or not a call. */
 export function denialOf(text: string): string | null {
-  const message = v.safeParse(call, parsed(text));
+  const message = v.safeParse(call, parsedJson(text));
   const reason = message.success && reasonToDeny(message.output);
   return reason
     ? JSON.stringify({ id: message.output.id, error: { error: { name: 'Error', message: reason } } })
@@ -47,12 +48,4 @@ function reasonToDeny({ method, params }: v.InferOutput<typeof call>): string | 
   if (DENIED.has(method)) return `${method} is not allowed through a relay`;
   // The browser would look for it on its own machine.
   return method === 'goto' && /^\s*file:/i.test(String(params?.url)) ? NO_FILE_PAGES : null;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,8 +1,6 @@
 import type { WebSocket } from 'ws';
 import { Windows } from '../../cdp/contexts/windows.ts';
-import { Meter } from '../../cdp/figures/meter.ts';
-import { Savings } from '../../cdp/figures/savings.ts';
-import { BrowserHealth, openTransport } from '../../cdp/pipeline.ts';
+import { type MeasuredTransport, openLeased } from '../../cdp/pipeline.ts';
 import type { CdpTransport } from '../../cdp/transport/transport.ts';
 import { connected } from '../../common/dial/dial.ts';
 import { errorMessage } from '../../common/error-message.ts';
@@ -10,7 +8,7 @@ import { PoolwrightError } from '../../errors.ts';
 import { type Exposure, parseExposure } from '../../options/expose-network.ts';
 import { redactText } from '../../redact.ts';
 import { allowedLookup, HostRefused } from '../allowed-hosts.ts';
-import { type FromRelay, frame, fromWorker, type Open, type RelayFigures, readFrame } from '../protocol.ts';
+import { type FromRelay, frame, fromWorker, type Open, readFrame } from '../protocol.ts';
 import { browserHash } from '../relay-token.ts';
 import { isStreamFrame, Streams } from '../streams.ts';
 import { pipeBrowser } from './browser-pipe.ts';
@@ -35,10 +33,8 @@ export class Lease {
   /** Messages for Playwright that came before its server was ready. */
   #early: string[] = [];
   #playwright: WebSocket | null = null;
-  #transport: CdpTransport | null = null;
+  #browser: MeasuredTransport | null = null;
   #proxy: RequestProxy | null = null;
-  #health = new BrowserHealth();
-  #figures: (() => RelayFigures) | null = null;
   #lastFigures = '';
   #isOpening = false;
 
@@ -63,8 +59,8 @@ export class Lease {
     this.#playwright?.terminate();
     this.#streams.end();
     this.#proxy?.close();
-    this.#transport?.close();
-    await this.#transport?.closed;
+    this.#browser?.transport.close();
+    await this.#browser?.transport.closed;
   }
 
   async #control(data: Buffer, loading: Promise<LoadedPlaywright>): Promise<void> {
@@ -86,39 +82,20 @@ export class Lease {
   }
 
   async #open(message: Open, loading: Promise<LoadedPlaywright>): Promise<void> {
-    const { cdpUrl, headers, sessionId, ahead, sharesBrowser, persistent } = message;
-    this.#health = new BrowserHealth(message.runsAlready);
+    const { cdpUrl } = message;
     if (browserHash(cdpUrl) !== this.#config.browser) throw new HostRefused('the token is for another browser');
     const lookup = await allowedLookup(cdpUrl, this.#config.allowed);
-    const meter = message.metering ? new Meter() : undefined;
-    const savings = new Savings();
     const { hosts, auto } = withoutFiles(message.exposeNetwork);
-    const transport = await openTransport(cdpUrl, {
+    const events = { onVisit: () => undefined, onDenied: (url: string) => this.#send({ type: 'denied', url }) };
+    this.#browser = await openLeased(message, {
       lookup,
       timeout: CONNECT_TIMEOUT_MS,
-      sessionId,
-      headers,
-      meter,
-      savings,
-      health: this.#health,
-      ahead,
-      sharesBrowser,
-      ...(persistent && { persistent }),
-      ...(hosts && { proxiedHosts: hosts }),
-      ...(auto && {
-        auto: { onVisit: () => undefined, onDenied: (url: string) => this.#send({ type: 'denied', url }) },
-      }),
+      proxiedHosts: hosts ?? undefined,
+      auto: auto ? events : undefined,
       dial: async (host, port) => await connected(this.#streams.dial({ host, port, by: 'page' })),
       onIncompleteUpload: (text) => this.#send({ type: 'notCarried', text }),
     });
-    this.#transport = transport;
-    this.#figures = () => ({
-      observedBytes: meter?.total() ?? null,
-      commands: transport.commands,
-      roundTripMs: savings.roundTripMs,
-      savedMs: savings.savedMs,
-      fault: this.#health.fault(),
-    });
+    const { transport } = this.#browser;
     void transport.closed.then(({ code, reason }) => {
       this.#sendFigures();
       this.#send({ type: 'closed', code, reason: redactText(reason, [cdpUrl]) });
@@ -153,19 +130,20 @@ export class Lease {
   }
 
   #sendFigures(): void {
-    const figures = this.#figures?.();
+    if (!this.#browser) return;
+    const figures = { ...this.#browser.figures(), fault: this.#browser.health.fault() };
     const text = JSON.stringify(figures);
-    if (!figures || text === this.#lastFigures) return;
+    if (text === this.#lastFigures) return;
     this.#lastFigures = text;
     this.#send({ type: 'figures', ...figures });
   }
 
   async #ask(): Promise<string | null> {
-    return await reasonWhy(this.#transport?.ask().then(() => null));
+    return await reasonWhy(this.#browser?.transport.ask().then(() => null));
   }
 
   async #clean(): Promise<string | null> {
-    return await reasonWhy(this.#transport ? this.#health.clean() : undefined);
+    return await reasonWhy(this.#browser?.health.clean());
   }
 
   #send(message: FromRelay): void {

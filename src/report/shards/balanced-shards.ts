@@ -1,6 +1,6 @@
 import type { FullConfig, Suite, TestCase, TestResult } from '@playwright/test/reporter';
 import { notify } from '../../common/text/notify.ts';
-import type { ShardsOption } from '../../options/schema/shards-option.ts';
+import type { ShardsOption } from '../../options/schema/reporter.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { waitWithin } from '../../record/session-record.ts';
 import type { ReporterFeature, WholeSuite } from '../feature.ts';

@@ -1,6 +1,6 @@
 import type { FullConfig, Suite, TestCase } from '@playwright/test/reporter';
 import { notify } from '../../common/text/notify.ts';
-import type { ShardsOption } from '../../options/schema/shards-option.ts';
+import type { ShardsOption } from '../../options/schema/reporter.ts';
 import type { WholeSuite } from '../feature.ts';
 import { duration, many } from '../summary/format.ts';
 import { DEFAULT_FILE, type FoundTimings, findTimings } from './find-timings.ts';

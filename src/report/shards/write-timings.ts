@@ -6,7 +6,7 @@ import { notify } from '../../common/text/notify.ts';
 import { writeAtomically } from '../../common/write-atomically.ts';
 import { OptionsError } from '../../errors.ts';
 import { projectIds } from '../../options/project-ids.ts';
-import type { ShardsOption } from '../../options/schema/shards-option.ts';
+import type { ShardsOption } from '../../options/schema/reporter.ts';
 import { recordDirectory } from '../run-reporter.ts';
 import { cacheFile, findTimings } from './find-timings.ts';
 import type { RanSuite } from './shard-record.ts';

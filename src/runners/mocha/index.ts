@@ -10,8 +10,8 @@ import { mochaProcess } from './mocha-process.ts';
 export type { HostedSession } from '../../clients/shared/hosted-session.ts';
 export { EmulatorError, LeaseError, OptionsError, PoolwrightError, ServiceError } from '../../errors.ts';
 export type { HostedOptions } from '../../options/schema/schema.ts';
-export type { HostedContext } from './context-types.ts';
 export { mochaGlobalSetup, mochaGlobalTeardown } from './global-fixtures.ts';
+export type { HostedContext } from './root-hooks.ts';
 export { mochaHooks } from './root-hooks.ts';
 
 /**

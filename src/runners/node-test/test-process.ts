@@ -1,11 +1,26 @@
+import type { Browser, BrowserContext, Page } from 'puppeteer-core';
+import type { HostedSession } from '../../clients/shared/hosted-session.ts';
 import { print } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
 import { addToMessage } from '../shared/add-to-message.ts';
 import type { RunnerWorker } from '../shared/runner-worker.ts';
 import { type EndedTest, failureNotes, failureText, type TestRun } from '../shared/test-run.ts';
-import type { HostedTest } from './hosted-test.ts';
 import { runnerFlags } from './runner-flags.ts';
 import { isWithin, type NodeTest, outcomeOf, startOf } from './test-facts.ts';
+
+/** The hosted browser of a test. */
+export interface HostedTest {
+  /** Leased before the first test. The following tests use it, too. */
+  readonly browser: Browser;
+  /**
+   * The test's own context, or the default one with its profile, depending on the option `context`. Subtests share it.
+   */
+  readonly context: BrowserContext;
+  /** The first page of {@link context}. */
+  readonly page: Page;
+  /** Its session at the service, and what the test may ask of it. */
+  readonly session: HostedSession;
+}
 
 /** A test with a hosted browser. */
 interface Running {

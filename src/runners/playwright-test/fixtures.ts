@@ -1,9 +1,6 @@
-import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
-import type { HostedSession } from '../../clients/shared/hosted-session.ts';
+import type { BrowserType, TestInfo } from '@playwright/test';
 import { OptionsError } from '../../errors.ts';
 import type { ContextUse, Use } from './fixture-types.ts';
-import type { LaunchUse } from './own-launches.ts';
-import type { WorkerProject } from './setup/worker-broker.ts';
 
 /**
  * The fixtures that run a suite on hosted browsers. The config wrapper adds them to `use`, where option fixtures may be
@@ -12,32 +9,17 @@ import type { WorkerProject } from './setup/worker-broker.ts';
  */
 const load = () => import('./worker-fixtures.ts');
 
-type ConnectOptions = PlaywrightWorkerOptions['connectOptions'];
+type Fixtures = typeof import('./worker-fixtures.ts');
 
 /** The worker fixture `connectOptions`, which makes `browser` the leased one. */
-export async function provideHostedBrowser(
-  chromium: BrowserType,
-  project: WorkerProject,
-  use: Use<ConnectOptions>,
-  workerInfo: WorkerInfo,
-): Promise<void> {
-  await (await load()).provideHostedBrowser(chromium, project, use, workerInfo);
-}
+export const provideHostedBrowser: Fixtures['provideHostedBrowser'] = async (...given) =>
+  await (await load()).provideHostedBrowser(...given);
 
 /** The worker fixture `channel`, which makes browsers hosted that tests launch themselves. */
-export async function hostLaunches(
-  launches: LaunchUse,
-  project: WorkerProject,
-  use: Use<string | undefined>,
-  workerInfo: WorkerInfo,
-): Promise<void> {
-  await (await load()).hostLaunches(launches, project, use, workerInfo);
-}
+export const hostLaunches: Fixtures['hostLaunches'] = async (...given) => await (await load()).hostLaunches(...given);
 
 /** Records the running test. Used in two of its fixtures, see the config wrapper. */
-export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): Promise<void> {
-  await (await load()).recordTest(value, use, testInfo);
-}
+export const recordTest: Fixtures['recordTest'] = async (...given) => await (await load()).recordTest(...given);
 
 /** Also keeps the context options of the running test, including those of `test.use`, for contexts that it opens. */
 export async function recordTestWith<T>(
@@ -52,9 +34,7 @@ export async function recordTestWith<T>(
 }
 
 /** The fixture `hostedSession`. @throws OptionsError for a project on local browsers */
-export async function currentSession(): Promise<HostedSession> {
-  return await (await load()).currentSession();
-}
+export const currentSession: Fixtures['currentSession'] = async () => await (await load()).currentSession();
 
 /** Rejects a project that cannot run on a hosted browser, before a browser is requested. */
 export function assertChromium(browserName: string, project: string): void {

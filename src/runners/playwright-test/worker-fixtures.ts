@@ -3,7 +3,7 @@ import { isRunRefused } from '../../broker/rpc/messages/refusals.ts';
 import { connectPlaywright, type PlaywrightConnection } from '../../clients/playwright/connection.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
 import { type WorkerSession, workerSession } from '../../clients/shared/worker-session.ts';
-import { traceTime } from '../../common/time-trace.ts';
+import { traceTime } from '../../common/debug.ts';
 import { OptionsError, withCodedName } from '../../errors.ts';
 import { featureSettings } from '../../features/list.ts';
 import { printable } from '../../printable.ts';

@@ -1,5 +1,4 @@
-import { connectPuppeteer, type PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
-import { loadPuppeteer } from '../../clients/puppeteer/load-puppeteer.ts';
+import { connectPuppeteer, loadPuppeteer, type PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
 import type { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import { workerSession } from '../../clients/shared/worker-session.ts';
 import { Scope } from './scope.ts';

@@ -4,7 +4,7 @@ import type { StartedBroker } from '../../broker/start/started-broker.ts';
 import { notify } from '../../common/text/notify.ts';
 import { featureSettings } from '../../features/list.ts';
 import { aheadVariable } from '../../options/environment.ts';
-import { greeting } from '../../options/greeting.ts';
+import { greeting } from '../../options/resolve-service.ts';
 import type { RefusedRun } from './refused-run.ts';
 
 /**

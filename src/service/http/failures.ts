@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { parsedJson } from '../../common/text/parsed-json.ts';
 import { ServiceError } from '../../errors.ts';
 import { printable } from '../../printable.ts';
 import { redactText } from '../../redact.ts';
@@ -179,7 +180,7 @@ function codeOf(status: number, message: string): ServiceError['code'] {
 
 /** `{ error, code? }`; of anything else a short excerpt. */
 function readErrorBody(body: string, secrets: readonly string[]) {
-  const parsed = errorBody.safeParse(parseJson(body));
+  const parsed = errorBody.safeParse(parsedJson(body));
   const text = excerpt(parsed.success ? parsed.data.error : body, secrets);
   const code = parsed.success ? parsed.data.code : undefined;
   return {
@@ -187,15 +188,6 @@ function readErrorBody(body: string, secrets: readonly string[]) {
     message: text || undefined,
     code: code === undefined ? undefined : excerpt(code, secrets),
   };
-}
-
-/** The value of a JSON text; undefined when it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** As one line. Masked first, then cut: the front half of a secret is one too. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type * as z from 'zod';
+import { parsedJson } from '../../common/text/parsed-json.ts';
 import { describeIssues } from '../../common/validation.ts';
 import { PoolwrightError } from '../../errors.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type CallContext,
   type FailedResponse,
   networkFailure,
-  parseJson,
   responseFailure,
   timeoutFailure,
 } from './failures.ts';
@@ -174,7 +174,7 @@ function parseResponse<S extends z.ZodType>(
   context: CallContext,
 ): z.output<S> {
   // Responses that contain nothing but their status (204) are objects without fields.
-  const value = body.trim() === '' ? {} : parseJson(body);
+  const value = body.trim() === '' ? {} : parsedJson(body);
   if (value === undefined) throw badResponse(status, [`a body of ${body.length} characters that is not JSON`], context);
   return checkResponse(schema, value, status, context);
 }

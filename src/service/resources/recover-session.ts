@@ -3,9 +3,8 @@ import { API } from '../endpoints.ts';
 import { callApi } from '../http/api-call.ts';
 import type { CallOptions } from '../http/client-options.ts';
 import type { ServiceCore } from '../http/core.ts';
-import { RUNNING_STATUSES } from '../running-sessions.ts';
 import type { Session } from '../schemas/index.ts';
-import { iteratePages } from './session-pages.ts';
+import { iteratePages, RUNNING_STATUSES } from './list-sessions.ts';
 
 /** Finds the session of a create whose response was lost, by its note. */
 

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { LIMITS } from '../limits.ts';
-import { sessionTypes } from '../session-types.ts';
+import { LIMITS, sessionTypes } from '../limits.ts';
 import { browserFields, noteField } from './fields.ts';
 
 /** Sessions: sections 2.1, 3.1, 4.2, 4.3 of the service document. */

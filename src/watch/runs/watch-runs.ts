@@ -1,5 +1,5 @@
 import { PROTOCOL_VERSION } from '../../broker/rpc/line-socket.ts';
-import { probeSocket } from '../../broker/rpc/probe-socket.ts';
+import { probeSocket } from '../../broker/rpc/socket-address.ts';
 import { type Announcement, announced } from '../../broker/watch/announcement.ts';
 import type { WatchedRun, WatchedRuns, WatchPicture } from '../../broker/watch/view.ts';
 import { RunConnection } from './run-connection.ts';

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { parsedJson } from '../../common/text/parsed-json.ts';
 import { MAX_TEXT, type PageMessage } from '../messages.ts';
 
 /** Checks messages of pages: they come from a browser. */
@@ -53,10 +54,6 @@ const message = v.variant('type', [
 
 /** A message of a page; null if it is invalid. */
 export function parsePageMessage(text: string): PageMessage | null {
-  try {
-    const { success, output } = v.safeParse(message, JSON.parse(text));
-    return success ? output : null;
-  } catch {
-    return null;
-  }
+  const { success, output } = v.safeParse(message, parsedJson(text));
+  return success ? output : null;
 }

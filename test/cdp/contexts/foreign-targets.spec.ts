@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { BrowserHealth } from '../../../src/cdp/contexts/browser-health.ts';
 import type { CdpMessage } from '../../../src/cdp/message.ts';
-import { BrowserHealth } from '../../../src/cdp/pipeline.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 import { RawLink } from '../../support/emulator/raw-link.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { type Browser, type BrowserContext, type BrowserType, chromium } from '@playwright/test';
-import { openTunnel } from '../../../src/cdp/transport/tunnel.ts';
+import { openTunnel } from '../../../src/cdp/transport/local-endpoint.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
 
 /** The browser's default context instead of a new one. */

@@ -48,7 +48,7 @@ for (const { megabits, bytes } of LINKS) {
       );
       length.catch(() => undefined);
       // Once the upload has begun.
-      await expect.poll(() => link.proxiedBytes().received).toBeGreaterThan(bytes / 10);
+      await expect.poll(() => link.figures().proxied.received).toBeGreaterThan(bytes / 10);
       expect(await length).toBe(bytes);
       expect(performance.now() - started).toBeGreaterThan(15_000);
       expect(link.lost()).toBe(null);

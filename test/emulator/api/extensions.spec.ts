@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { newPublicKey } from '../../../src/emulator/extensions/crx-id.ts';
+import { newPublicKey } from '../../../src/emulator/extensions/manifest.ts';
 import { ZIP_LIMITS } from '../../../src/emulator/extensions/unpack-zip.ts';
 import { ServiceClient, ServiceError } from '../../../src/service/index.ts';
 import { test as base, expect, type TestEmulator } from '../../support/emulator/fixtures.ts';

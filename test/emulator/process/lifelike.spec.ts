@@ -1,6 +1,6 @@
 import type { CDPSession } from '@playwright/test';
 import { LinkDirection } from '../../../src/emulator/cdp/link-direction.ts';
-import { seededRandom } from '../../../src/emulator/faults/random.ts';
+import { seededRandom } from '../../../src/emulator/faults/fault-list.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { socketPair } from './socket-pair.ts';
 

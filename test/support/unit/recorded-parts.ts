@@ -6,7 +6,7 @@ import type { RecordedConnection } from '../../../src/clients/shared/connection/
 import type { Loss } from '../../../src/clients/shared/connection/loss.ts';
 import type { RecordSink } from '../../../src/clients/shared/test-use.ts';
 import type { HostedBrowserAttachment } from '../../../src/record/attachment.ts';
-import type { TestUsage } from '../../../src/record/test-usage.ts';
+import type { TestUsage } from '../../../src/record/run-record.ts';
 
 /** Tests, browsers and a broker as a worker's recorder sees them. */
 
@@ -93,11 +93,15 @@ export class FakeConnection implements RecordedConnection {
     this.loss = { at: Date.parse('2030-01-01T00:00:00.000Z'), seen: 'its link closed', how: 'closed' };
   }
 
-  observedBytes = () => this.bytes;
-  proxiedBytes = () => this.proxied;
-  carriedOrigins = () => this.origins;
-  distance = () => ({ roundTripMs: null, savedMs: this.saved });
-  commands = () => this.sent;
+  figures = () => ({
+    observedBytes: this.bytes,
+    commands: this.sent,
+    roundTripMs: null,
+    savedMs: this.saved,
+    proxied: this.proxied,
+    carriedOrigins: this.origins,
+    pictureBytes: this.screencast.bytes(),
+  });
   note = () => undefined;
   lost = () => this.loss;
   markBroken = (seen: string) => {

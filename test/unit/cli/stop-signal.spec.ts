@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { expect, test } from '@playwright/test';
-import { stopSignals } from '../../../src/cli/stop-signal.ts';
+import { stopSignals } from '../../../src/cli/stop.ts';
 
 test('stops the emulator on the signals of the platform', () => {
   expect(stopSignals('linux')).toEqual(['SIGINT', 'SIGTERM']);

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { childEnvironment } from '../../../src/common/platform/child-environment.ts';
+import { childEnvironment } from '../../../src/common/platform/processes.ts';
 
 test("a program outside of the run gets none of poolwright's variables", () => {
   const before = { ...process.env };

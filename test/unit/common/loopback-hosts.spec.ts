@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { ownNames } from '../../../src/common/url/loopback-hosts.ts';
+import { ownNames } from '../../../src/common/url/host-rules.ts';
 
 const HOSTS = `
 # the file of a developer

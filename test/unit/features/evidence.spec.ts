@@ -1,6 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { cut, SPARE } from '../../../src/features/evidence/bounds.ts';
-import { TimeLimit } from '../../../src/features/evidence/time-limit.ts';
+import { cut, SPARE, TimeLimit } from '../../../src/features/evidence/bounds.ts';
 
 /** Limits of the evidence of a failed test. */
 

@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import { browserIdentity } from '../../../common/browser-identity-schema.ts';
 import { leasePlanSchema } from '../../../options/schema/plan.ts';
 import { sessionTypes } from '../../../providers/port.ts';
-import type { RunRecord } from '../../../record/run-record.ts';
-import type { TestUsage } from '../../../record/test-usage.ts';
+import type { RunRecord, TestUsage } from '../../../record/run-record.ts';
 import { type Calls, type CallTable, nothing, roles } from '../call-table.ts';
 import type { SerializedError } from './serialized-error.ts';
 

@@ -2,9 +2,10 @@ import type { Protocol } from 'devtools-protocol';
 import { Windows } from '../../contexts/windows.ts';
 import type { Savings } from '../../figures/savings.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
+import type { BrowserModel } from '../../model/browser-model.ts';
+import { type Session, withDescendants } from '../../model/session.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { PipelinedCommands } from '../pipelined-commands.ts';
-import { type ClosingEvents, DetachedPages } from './closing-events.ts';
 
 /**
  * Lets the client continue while the browser closes a context: the client immediately gets the events that its page is
@@ -69,5 +70,40 @@ export class EarlyClose implements Interceptor {
     this.#events.closed?.(browserContextId);
     if (this.#closing.size > 0) return;
     for (const command of this.#waiting.splice(0)) this.#transport.pass(command);
+  }
+}
+
+/** What a client gets when it closes a context. */
+export interface ClosingEvents {
+  /** The events, in the browser's order; null if only the browser knows them. The context is closed for the client. */
+  of(browserContextId: string): CdpMessage[] | null;
+  /** Whether a message is about a context that is closed for the client, and belongs to no session. */
+  hides?(message: CdpMessage): boolean;
+  /** The browser has closed a context, too. */
+  closed?(browserContextId: string): void;
+}
+
+/** The sessions in a context that the client knows. */
+export function shownSessions(model: BrowserModel, browserContextId: string): Session[] {
+  const all = new Set(model.sessionsIn(browserContextId).flatMap(withDescendants));
+  return [...all].filter(({ isShown }) => isShown);
+}
+
+/** What Playwright gets: the end of the page's session. */
+class DetachedPages implements ClosingEvents {
+  readonly #model: BrowserModel;
+
+  constructor(model: BrowserModel) {
+    this.#model = model;
+  }
+
+  of(browserContextId: string): CdpMessage[] | null {
+    const shown = shownSessions(this.#model, browserContextId);
+    const isPlain = shown.length < 2 && shown.every(({ target, parent }) => target.type === 'page' && !parent);
+    if (!isPlain) return null;
+    return shown.map(({ id: sessionId, target }) => ({
+      method: 'Target.detachedFromTarget',
+      params: { sessionId, targetId: target.id },
+    }));
   }
 }

@@ -2,7 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import type { CdpMessage } from '../../message.ts';
 import { fieldsOf } from '../../message.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
-import { type ClosingEvents, shownSessions } from '../contexts/closing-events.ts';
+import { type ClosingEvents, shownSessions } from '../contexts/early-close.ts';
 
 type Info = Protocol.Target.TargetInfo;
 type Fields = Protocol.Target.TargetCreatedEvent & Protocol.Target.TargetDestroyedEvent;

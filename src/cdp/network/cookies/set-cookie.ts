@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { dateNow } from '../../../common/clock.ts';
-import { reportedText } from '../headers/header-bytes.ts';
+import { reportedText } from '../headers/header-list.ts';
 
 /** A cookie of a response, for CDP. */
 export type CookieToSet = Omit<Protocol.Network.SetCookieRequest, 'partitionKey'>;

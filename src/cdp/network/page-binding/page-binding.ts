@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
+import { parsedJson } from '../../../common/text/parsed-json.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { Session } from '../../model/session.ts';
 import { pageScript } from '../../page-code.ts';
@@ -130,7 +131,7 @@ export class PageBinding {
     const { name, payload, executionContextId } = fieldsOf<Protocol.Runtime.BindingCalledEvent>(params);
     if (sessionId === undefined || name !== this.#name) return message;
     const document = this.#documents.calling(sessionId, executionContextId);
-    if (document) for (const listener of this.#listeners) listener(document, parsed(payload));
+    if (document) for (const listener of this.#listeners) listener(document, parsedJson(String(payload)));
     return null;
   }
 
@@ -171,13 +172,5 @@ export class PageBinding {
       returnByValue: true,
       silent: true,
     };
-  }
-}
-
-function parsed(payload: unknown): unknown {
-  try {
-    return JSON.parse(String(payload));
-  } catch {
-    return undefined;
   }
 }

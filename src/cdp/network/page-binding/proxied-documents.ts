@@ -2,7 +2,7 @@ import type { BrowserModel } from '../../model/browser-model.ts';
 import { mainWorldOf } from '../../model/frames.ts';
 import { PerSession } from '../../model/per-session.ts';
 import type { Session, World } from '../../model/session.ts';
-import { originOf } from '../hosts/loopback-origin.ts';
+import { originOf } from '../hosts/proxied-hosts.ts';
 import type { NetworkPolicy } from '../policy/network-policy.ts';
 import { isWorker, type ProxiedTargets } from '../request/proxied-targets.ts';
 

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../../common/text/parsed-json.ts';
 import { type OfferedResponses, type PageRequest, urlOf } from './offered-responses.ts';
 
 /** How a request ends early; `open`: it is reused for another request. */
@@ -162,7 +163,7 @@ class Body {
       case 'blob':
         return new Blob(this.#parts, { type: this.#xhr.getResponseHeader('content-type') ?? '' });
       case 'json':
-        return parsed(this.#text);
+        return parsedJson(this.#text) ?? null;
       default:
         return new DOMParser().parseFromString(this.#text, 'text/html');
     }
@@ -174,14 +175,6 @@ function decoderOf(charset: string): TextDecoder {
     return new TextDecoder(charset);
   } catch {
     return new TextDecoder();
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

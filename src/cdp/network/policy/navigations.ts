@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import { withoutFragment } from '../../../common/url/without-fragment.ts';
+import { withoutFragment } from '../../../common/url/parsed-url.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import type { FrameDocument } from '../../model/frame.ts';

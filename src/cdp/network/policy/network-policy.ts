@@ -1,8 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import { LOOPBACK, originOf } from '../hosts/loopback-origin.ts';
-import type { ProxiedHosts } from '../hosts/proxied-hosts.ts';
+import { LOOPBACK, originOf, type ProxiedHosts } from '../hosts/proxied-hosts.ts';
 import type { PausedRequest } from '../request/paused-request.ts';
 import type { ProxiedTarget, ProxiedTargets } from '../request/proxied-targets.ts';
 import type { ContextProxies } from '../send/context-proxy/context-proxies.ts';

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parsedUrl } from '../../../common/url/parsed-url.ts';
-import { withoutFragment } from '../../../common/url/without-fragment.ts';
-import { loopbackOrigin, originOf } from '../hosts/loopback-origin.ts';
+import { parsedUrl, withoutFragment } from '../../../common/url/parsed-url.ts';
+import { loopbackOrigin, originOf } from '../hosts/proxied-hosts.ts';
 
 /**
  * What a test, or a page that it visited, has reached on this machine, see {@link visitedOriginOf}: origins, and

@@ -1,7 +1,6 @@
-import { parsedUrl } from '../../../common/url/parsed-url.ts';
-import { withoutFragment } from '../../../common/url/without-fragment.ts';
+import { parsedUrl, withoutFragment } from '../../../common/url/parsed-url.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
-import { originOf } from '../hosts/loopback-origin.ts';
+import { originOf } from '../hosts/proxied-hosts.ts';
 
 /** Pages that can navigate each other: through a handle, as opener and popup, or by window name. */
 interface WindowGroup {

@@ -11,9 +11,9 @@ import type { RequestCookies } from '../cookies/request-cookies.ts';
 import { SiteData } from '../cookies/site-data.ts';
 import { byLowerCase, headerOf } from '../headers/header-list.ts';
 import { announcedRequest } from '../request/announced-request.ts';
-import { mayHaveOwnBytes } from '../request/announced-values.ts';
 import {
   type ContinueFields,
+  mayHaveOwnBytes,
   type PausedRequest,
   requestBody,
   requestHeaders,

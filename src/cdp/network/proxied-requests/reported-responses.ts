@@ -5,8 +5,7 @@ import { SessionMap } from '../../model/per-session.ts';
 import type { NetworkRequest } from '../../model/requests.ts';
 import type { Session } from '../../model/session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
-import { reportedText } from '../headers/header-bytes.ts';
-import { headerOf } from '../headers/header-list.ts';
+import { headerOf, reportedText } from '../headers/header-list.ts';
 import type { PausedRequest } from '../request/paused-request.ts';
 import type { Outcome, ProxyResponse } from '../send/fetcher.ts';
 

@@ -1,4 +1,5 @@
 import { clearInterval, setInterval, setTimeout } from '../../../common/clock.ts';
+import { deferred } from '../../../common/deferred.ts';
 import { errorMessage } from '../../../common/error-message.ts';
 import { within } from '../../../common/pause.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
@@ -14,25 +15,21 @@ export class RequestUnderWay {
   paused: PausedRequest;
   readonly abort = new AbortController();
   /** Settles when that happens. */
-  readonly #again: Promise<PausedRequest>;
-  #handOver: (paused: PausedRequest) => void = () => undefined;
+  readonly #again = deferred<PausedRequest>();
 
   constructor(paused: PausedRequest) {
     this.paused = paused;
-    this.#again = new Promise((resolve) => {
-      this.#handOver = resolve;
-    });
   }
 
   /** The root session has paused it, too. */
   handOver(paused: PausedRequest): void {
     this.paused = paused;
-    this.#handOver(paused);
+    this.#again.resolve(paused);
   }
 
   /** How the root session has paused it; null if it does not. */
   async handedOver(): Promise<PausedRequest | null> {
-    return await within(this.#again, HANDED_OVER_MS, null);
+    return await within(this.#again.promise, HANDED_OVER_MS, null);
   }
 }
 

@@ -3,10 +3,9 @@ import * as v from 'valibot';
 import { type Fields, fieldsOf } from '../../message.ts';
 import type { NetworkRequest } from '../../model/requests.ts';
 import type { BrowserCommands, CommandParams } from '../../transport/interceptor.ts';
-import { binaryHeaders, wireText } from '../headers/header-bytes.ts';
+import { binaryHeaders, byLowerCase, wireText } from '../headers/header-list.ts';
 import type { Failure } from '../send/failures.ts';
 import type { WholeResponse } from '../send/fetcher.ts';
-import { announcedValues } from './announced-values.ts';
 import type { ProxiedTarget } from './proxied-targets.ts';
 
 /** A request that the browser has paused before sending it. */
@@ -147,4 +146,32 @@ function decoded(entries: { bytes?: string | undefined }[]): Buffer | null {
   }
   if (parts.length === 1 && parts[0]) return parts[0];
   return parts.length > 0 ? Buffer.concat(parts) : null;
+}
+
+/** Headers that the browser sets itself, in ASCII. */
+const BROWSERS_OWN =
+  /^(accept|accept-(encoding|language)|cache-control|content-(length|type)|cookie|host|if-.*|origin|pragma|purpose|range|referer|sec-.*|upgrade-insecure-requests|user-agent)$/i;
+
+/** Whether a script may have set one of these headers to bytes that are not UTF-8. */
+export function mayHaveOwnBytes(headers: Record<string, string>): boolean {
+  return !Object.keys(headers).every((name) => BROWSERS_OWN.test(name));
+}
+
+/**
+ * Wire text of header values with bytes that are not UTF-8, which scripts may pass to `fetch()`. When the browser
+ * pauses a request, it drops such bytes and some of those after them; when it announces the request, they are complete.
+ * @returns the value by lower-case header name, where the paused request has a wrong one
+ */
+function announcedValues(
+  request: Pick<NetworkRequest, 'headers'> | null | undefined,
+  stopped: Record<string, string>,
+): Map<string, string> {
+  const left = byLowerCase(stopped);
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(request?.headers ?? {})) {
+    const isLatin1 = typeof value === 'string' && /[\x80-\xff]/.test(value) && !/[^\0-\xff]/.test(value);
+    // Both are equal: the browser itself has converted the value to UTF-8.
+    if (isLatin1 && left[name.toLowerCase()] !== value) values.set(name.toLowerCase(), value);
+  }
+  return values;
 }

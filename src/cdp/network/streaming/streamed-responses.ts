@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { deferred } from '../../../common/deferred.ts';
 import { Attached } from '../../model/per-session.ts';
 import type { InterceptorTransport } from '../../transport/interceptor.ts';
 import type { PageBinding } from '../page-binding/page-binding.ts';
@@ -97,10 +98,7 @@ export class StreamedResponses {
    * takes it
    */
   async offerEvents(paused: Offered, response: ProxyResponse, abort: AbortController): Promise<Buffer | null> {
-    let onEnded: Stream['onEnded'];
-    const ended = new Promise<Buffer | null>((resolve) => {
-      onEnded = resolve;
-    });
+    const { promise: ended, resolve: onEnded } = deferred<Buffer | null>();
     return (await this.#offer(paused, response, { abort, onEnded })) ? await ended : null;
   }
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import * as v from 'valibot';
-import { loopbackOrigin } from '../../../cdp/network/hosts/loopback-origin.ts';
+import { loopbackOrigin } from '../../../cdp/network/hosts/proxied-hosts.ts';
 import { addressesOf, isLocalhost } from '../../../cdp/network/send/localhost.ts';
 import { ProxiedTraffic } from '../../../cdp/network/send/proxied-traffic.ts';
 import type { Exposure } from '../../../options/expose-network.ts';

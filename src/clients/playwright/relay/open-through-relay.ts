@@ -1,24 +1,20 @@
 import type { Browser, BrowserType } from '@playwright/test';
-import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
+import type { LeasedTarget } from '../../../cdp/pipeline.ts';
 import type { ConnectionClosed } from '../../../cdp/transport/connection-closed.ts';
 import { openLocalEndpoint } from '../../../cdp/transport/local-endpoint.ts';
+import { deferred } from '../../../common/deferred.ts';
 import { errorMessage } from '../../../common/error-message.ts';
-import { withoutFragment } from '../../../common/url/without-fragment.ts';
 import { LeaseError } from '../../../errors.ts';
-import type { ContextMode } from '../../../options/context-mode.ts';
-import { parseExposure } from '../../../options/expose-network.ts';
-import type { ConnectionSettings } from '../../../options/schema/plan.ts';
 import { redactText } from '../../../redact.ts';
-import type { Open } from '../../../relay/protocol.ts';
 import { issueRelayToken, RELAY_SECRET } from '../../../relay/relay-token.ts';
-import type { ConnectionOptions, OpenedConnection } from '../../shared/connection/connect-through.ts';
-import { secretMissing } from './check-relay.ts';
+import type { OpenedConnection, Opening } from '../../shared/connection/connect-through.ts';
+import { checkRelay, secretMissing } from './check-relay.ts';
 import { EarlyClose, type MessageOutput } from './early-close.ts';
 import { EarlyWrites } from './early-writes.ts';
 import { ExposedServers } from './exposed-servers.ts';
 import { NextContext } from './next-context.ts';
 import { NextPage } from './next-page.ts';
-import { RelayConnection, RelayFailure } from './relay-connection.ts';
+import { NO_FIGURES, RelayConnection, RelayFailure } from './relay-connection.ts';
 
 /** Something that messages of Playwright's protocol pass. */
 interface MessageInterceptor {
@@ -34,36 +30,32 @@ interface MessageSurroundings {
   haveWindows(): boolean;
 }
 
-/** How many denied addresses are remembered to explain failed requests. */
-const MAX_DENIED = 1_000;
 const NO_FILES = 'the rule `<files>` has no effect through a relay: serve the files over HTTP';
+
+/** See {@link checkRelay}. */
+export async function check(address: string, playwright: string): Promise<void> {
+  await checkRelay(address, playwright, process.env[RELAY_SECRET]);
+}
 
 /**
  * Connects Playwright to a leased browser through a relay: Playwright's own protocol crosses the distance instead of
  * CDP, so that an action takes one round trip.
  * @throws OptionsError without the secret of the relay; LeaseError from `connect`
  */
-export async function openThroughRelay(
+export async function open(
   chromium: BrowserType,
   address: string,
-  lease: LeasedBrowser,
-  options: ConnectionOptions,
-  mode: ContextMode,
+  { target, options, exposure, onDenied, onUnreachable }: Opening,
 ): Promise<OpenedConnection<Browser>> {
   const secret = process.env[RELAY_SECRET];
   if (!secret) throw secretMissing();
   // A relay accepts it once, for a short time.
-  const token = issueRelayToken(secret, lease.cdpUrl);
-  const exposure = parseExposure(options.exposeNetwork);
+  const token = issueRelayToken(secret, target.cdpUrl);
   if (exposure.hosts?.matches('file:///')) options.onNote(NO_FILES);
   const servers = new ExposedServers(exposure);
-  const denied = new Set<string>();
   const endpoint = await openLocalEndpoint();
   let connection: RelayConnection | null = null;
-  let onClosed: (why: ConnectionClosed) => void;
-  const closed = new Promise<ConnectionClosed>((resolve) => {
-    onClosed = resolve;
-  });
+  const { promise: closed, resolve: onClosed } = deferred<ConnectionClosed>();
   const close = () => {
     endpoint.close();
     if (connection) connection.close();
@@ -75,23 +67,19 @@ export async function openThroughRelay(
       toClient: (message: string) => socket.send(message),
       toServer: (message: string) => connection?.send(message),
     };
-    const interceptors = messageInterceptors(options, mode, output, {
+    const interceptors = messageInterceptors(target, output, {
       queued: () => connection?.traffic().queued ?? 0,
       haveWindows: () => connection?.haveWindows ?? true,
     });
-    connection = await RelayConnection.open({ address, token, userAgent, timeout }, browserOf(lease, options, mode), {
+    const given = { type: 'open' as const, ...target, exposeNetwork: options.exposeNetwork };
+    connection = await RelayConnection.open({ address, token, userAgent, timeout }, given, {
       onText: (message) => {
         servers.observeResponse(message);
         interceptors.fromServer(message);
       },
       onDial: (stream, to) => servers.connect(stream, to),
-      onDenied: (url) => {
-        if (denied.size < MAX_DENIED) denied.add(url);
-      },
-      onNotCarried: (text) => {
-        options.onNote(text);
-        options.onUnreachable(text);
-      },
+      onDenied,
+      onNotCarried: onUnreachable,
     });
     const { closed } = connection;
     socket.on('message', (data) => {
@@ -130,41 +118,22 @@ export async function openThroughRelay(
       } catch (error) {
         close();
         await opening.catch((failure) => {
-          throw relayFailed(lease, address, failure);
+          throw relayFailed(target, address, failure);
         });
-        throw relayFailed(lease, address, error);
+        throw relayFailed(target, address, error);
       }
     },
-    figures: {
-      observedBytes: () => (options.metering ? (connection?.figures.observedBytes ?? 0) : null),
-      commands: () => connection?.figures.commands ?? 0,
-      distance: () => ({
-        roundTripMs: connection?.figures.roundTripMs ?? null,
-        savedMs: connection?.figures.savedMs ?? 0,
-      }),
-      proxiedBytes: () => servers.traffic.total(),
-      carriedOrigins: () => servers.origins,
-    },
-    wasProxied: (url) => servers.reaches(url) && !denied.has(withoutFragment(url)),
+    figures: () => ({
+      ...(connection?.figures ?? NO_FIGURES),
+      observedBytes: target.metering ? (connection?.figures.observedBytes ?? 0) : null,
+      proxied: servers.traffic.total(),
+      carriedOrigins: servers.origins,
+    }),
+    reaches: (url) => servers.reaches(url),
   };
 }
 
-function browserOf(lease: LeasedBrowser, options: ConnectionOptions, mode: ContextMode): Open {
-  return {
-    type: 'open',
-    cdpUrl: lease.cdpUrl,
-    headers: lease.headers,
-    sessionId: lease.sessionId,
-    runsAlready: lease.runsAlready,
-    metering: options.metering,
-    ahead: options.ahead,
-    sharesBrowser: options.reuse !== 'test',
-    exposeNetwork: options.exposeNetwork,
-    persistent: mode.persistent ? { clear: mode.clear } : null,
-  };
-}
-
-function relayFailed({ sessionId, cdpUrl }: LeasedBrowser, address: string, error: unknown): LeaseError {
+function relayFailed({ sessionId, cdpUrl }: LeasedTarget, address: string, error: unknown): LeaseError {
   const reason = error instanceof RelayFailure ? error.message : errorMessage(error).split('\n')[0];
   return new LeaseError(
     'CONNECT_FAILED',
@@ -175,14 +144,13 @@ function relayFailed({ sessionId, cdpUrl }: LeasedBrowser, address: string, erro
 
 /** How messages pass from the client to the relay and back, in order from the client. */
 function messageInterceptors(
-  { ahead, reuse }: ConnectionSettings,
-  { persistent }: ContextMode,
+  { ahead, sharesBrowser, persistent }: LeasedTarget,
   output: MessageOutput,
   { queued, haveWindows }: MessageSurroundings,
 ): MessageInterceptor {
   const list: ((output: MessageOutput) => MessageInterceptor)[] = [];
   // A persistent context is cleared and reused, not created; a browser for one test has no next context.
-  const hasNext = ahead && !persistent && reuse !== 'test';
+  const hasNext = ahead && !persistent && sharesBrowser;
   // Closest to the client: it must not see that a context is still being closed.
   if (hasNext) list.push((next) => new EarlyClose(next));
   if (ahead) list.push((next) => new EarlyWrites(next, queued));

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { parsedJson } from '../../../common/text/parsed-json.ts';
 
 /**
  * A message of Playwright's protocol, as far as it is read here: a call (`id`, `guid`, `method`), its response (`id`)
@@ -25,11 +26,8 @@ const MAX_LENGTH = 100_000;
 /** Reads a message; null if it is too long to matter, or has another form than all known versions use. */
 export function readMessage(text: string): PlaywrightMessage | null {
   if (text.length > MAX_LENGTH) return null;
-  try {
-    return v.parse(playwrightMessage, JSON.parse(text));
-  } catch {
-    return null;
-  }
+  const { success, output } = v.safeParse(playwrightMessage, parsedJson(text));
+  return success ? output : null;
 }
 
 /** An object that the server creates; null if the message is another one. */

@@ -5,6 +5,7 @@ import { WebSocket } from 'ws';
 import type { ConnectionClosed } from '../../../cdp/transport/connection-closed.ts';
 import type { SocketTraffic } from '../../../cdp/transport/open-socket.ts';
 import { clearTimeout, setTimeout } from '../../../common/clock.ts';
+import { deferred } from '../../../common/deferred.ts';
 import { within } from '../../../common/pause.ts';
 import { redactText } from '../../../redact.ts';
 import {
@@ -44,7 +45,13 @@ export interface RelayEvents {
 /** Why there is no connection through a relay. Contains no secret. */
 export class RelayFailure extends Error {}
 
-const NO_FIGURES: RelayFigures = { observedBytes: null, commands: 0, roundTripMs: null, savedMs: 0, fault: null };
+export const NO_FIGURES: RelayFigures = {
+  observedBytes: null,
+  commands: 0,
+  roundTripMs: null,
+  savedMs: 0,
+  fault: null,
+};
 /** Messages of this size or more are compressed, in bytes. */
 const DEFLATED_BYTES = 10 * 1024;
 /** Those of this length or more are files that a test uploads: compressing them takes longer than it saves. */
@@ -63,7 +70,8 @@ export class RelayConnection {
   readonly #stream: Socket;
   readonly #events: RelayEvents;
   readonly #asked = new Map<number, (error: string | null) => void>();
-  #opened: (failure: string | null) => void = () => undefined;
+  /** With the reason why it could not be opened, or null. */
+  readonly #opened = deferred<string | null>();
   #lastAsked = 0;
   #closing = false;
   #loss: ConnectionClosed | null = null;
@@ -75,10 +83,8 @@ export class RelayConnection {
   static async open(access: RelayAccess, browser: Open, events: RelayEvents): Promise<RelayConnection> {
     const { socket, stream } = await openSocket(access);
     const connection = new RelayConnection(socket, stream, events);
-    const opened = new Promise<string | null>((resolve) => {
-      connection.#opened = resolve;
-      void connection.closed.then(({ reason }) => resolve(reason || 'it closed the connection'));
-    });
+    const { promise: opened, resolve } = connection.#opened;
+    void connection.closed.then(({ reason }) => resolve(reason || 'it closed the connection'));
     socket.send(frame(browser));
     const failure = await within(opened, access.timeout, 'it did not connect in time');
     if (failure === null) return connection;
@@ -148,10 +154,10 @@ export class RelayConnection {
     switch (message?.type) {
       case 'opened':
         this.haveWindows = message.haveWindows;
-        this.#opened(null);
+        this.#opened.resolve(null);
         return;
       case 'failed':
-        this.#opened(redactText(message.reason));
+        this.#opened.resolve(redactText(message.reason));
         return;
       case 'figures': {
         const { type: _, ...figures } = message;

@@ -1,22 +1,21 @@
 import type { LeasedBrowser } from '../../../broker/rpc/messages/protocol.ts';
-import { Meter } from '../../../cdp/figures/meter.ts';
-import { Savings } from '../../../cdp/figures/savings.ts';
 import { VisitedOrigins } from '../../../cdp/network/policy/visited-origins.ts';
 import { ProxiedTraffic } from '../../../cdp/network/send/proxied-traffic.ts';
-import type { Client } from '../../../cdp/pipeline.ts';
+import type { Client } from '../../../cdp/optional.ts';
+import type { LeasedTarget } from '../../../cdp/pipeline.ts';
 import { Screencast } from '../../../cdp/screencast/screencast.ts';
 import { type ConnectionClosed, describeClosed } from '../../../cdp/transport/connection-closed.ts';
 import type { CdpTransport } from '../../../cdp/transport/transport.ts';
+import { traceTime } from '../../../common/debug.ts';
 import { errorMessage } from '../../../common/error-message.ts';
-import { traceTime } from '../../../common/time-trace.ts';
-import { withoutFragment } from '../../../common/url/without-fragment.ts';
+import { withoutFragment } from '../../../common/url/parsed-url.ts';
 import { LeaseError, PoolwrightError } from '../../../errors.ts';
 import { type ContextMode, contextMode } from '../../../options/context-mode.ts';
 import { type Exposure, parseExposure } from '../../../options/expose-network.ts';
 import type { ConnectionSettings } from '../../../options/schema/plan.ts';
 import { redactText } from '../../../redact.ts';
 import { followConnection, type HealthCheck } from './connection-lifetime.ts';
-import type { ConnectionEvents, LeasedConnection, RecordedConnection } from './leased-connection.ts';
+import type { ConnectionEvents, ConnectionFigures, LeasedConnection } from './leased-connection.ts';
 import { unreachableText } from './unreachable.ts';
 
 /** Settings of a connection, and its callbacks. */
@@ -35,16 +34,28 @@ export interface ClientLibrary<Browser> {
   /** Disconnects without ending the browser. */
   disconnect(browser: Browser): Promise<void>;
   /** Opens a connection in another way than through our transport in this process. */
-  open?(lease: LeasedBrowser, options: ConnectionOptions, mode: ContextMode): Promise<OpenedConnection<Browser>>;
+  open?(opening: Opening): Promise<OpenedConnection<Browser>>;
+}
+
+/** A connection that is to be opened. */
+export interface Opening {
+  target: LeasedTarget;
+  options: ConnectionOptions;
+  exposure: Exposure;
+  screencast: Screencast;
+  /** A page was not allowed to reach an address that the test visits. */
+  onDenied(url: string): void;
+  /** Notifies the user, and adds the text to the error of the test. */
+  onUnreachable(text: string): void;
 }
 
 /** A connection to a browser that no client library uses yet. */
 export interface OpenedConnection<Browser> {
   transport: Pick<CdpTransport, 'ask' | 'close' | 'closed' | 'traffic'>;
   health: HealthCheck;
-  figures: Figures;
-  /** Whether requests to this address went through this machine and were not denied. */
-  wasProxied(url: string): boolean;
+  figures(): Omit<ConnectionFigures, 'pictureBytes'>;
+  /** Whether requests to this address go through this machine, unless they are denied. */
+  reaches(url: string): boolean;
   /**
    * Connects the client library.
    * @param timeout in ms
@@ -65,9 +76,6 @@ export interface Connection<Browser> extends LeasedConnection {
   requestFailed(url: string, error: string): void;
 }
 
-/** Measurements of a transport. */
-type Figures = Pick<RecordedConnection, 'carriedOrigins' | 'commands' | 'distance' | 'observedBytes' | 'proxiedBytes'>;
-
 /** Time limit for connecting to a browser that the service reported as ready, in ms: a hung tab can block forever. */
 const CONNECT_TIMEOUT_MS = 30_000;
 /** How many denied addresses are remembered to explain failed requests. */
@@ -84,14 +92,27 @@ export async function connectThrough<Browser>(
   options: ConnectionOptions,
 ): Promise<Connection<Browser>> {
   traceTime('worker', 'a browser is leased');
-  const { cdpUrl, sessionId } = lease;
   const mode = contextMode(options.context, lease.hasOwnState);
   const exposure = parseExposure(options.exposeNetwork);
   const screencast = new Screencast();
-  const opened = library.open
-    ? await library.open(lease, options, mode)
-    : await openFor(library, lease, options, { mode, exposure, screencast });
-  const { transport, figures, health, wasProxied } = opened;
+  const denied = new Set<string>();
+  const target = targetOf(lease, options, library.name === 'playwright' && mode.persistent ? mode : null);
+  const opening: Opening = {
+    target,
+    options,
+    exposure,
+    screencast,
+    onDenied: (url) => {
+      if (denied.size < MAX_DENIED) denied.add(url);
+    },
+    onUnreachable: (text) => {
+      options.onNote(text);
+      options.onUnreachable(text);
+    },
+  };
+  const opened = library.open ? await library.open(opening) : await openHere(library, opening);
+  const { transport, health } = opened;
+  const wasProxied = (url: string) => opened.reaches(url) && !denied.has(withoutFragment(url));
   traceTime('worker', 'the connection is open');
   let cut: ConnectionClosed | null = null;
   void transport.closed.then((why) => {
@@ -115,81 +136,71 @@ export async function connectThrough<Browser>(
       closed: transport.closed,
       requestFailed: (url, error) => {
         const text = unreachableText(url, error, { auto: exposure.auto, wasProxied });
-        if (text !== null) reportUnreachable(options, text);
+        if (text !== null) opening.onUnreachable(text);
       },
-      ...figures,
+      figures: () => ({ ...opened.figures(), pictureBytes: screencast.bytes() }),
       ...life,
     };
   } catch (error) {
     transport.close();
     if (error instanceof PoolwrightError) throw error;
-    throw connectFailed(sessionId, cut ? describeClosed(cut) : redactText(errorMessage(error), [cdpUrl]));
+    throw connectFailed(target, cut ? describeClosed(cut) : errorMessage(error));
   }
 }
 
-async function openFor<Browser>(
-  { name: client, showsPages, connect, originsOfProxy }: ClientLibrary<Browser>,
+function targetOf(
   { cdpUrl, headers, sessionId, runsAlready }: LeasedBrowser,
-  options: ConnectionOptions,
-  { mode, exposure, screencast }: { mode: ContextMode; exposure: Exposure; screencast: Screencast },
+  { metering, ahead, reuse }: ConnectionOptions,
+  persistent: ContextMode | null,
+): LeasedTarget {
+  return {
+    cdpUrl,
+    headers,
+    sessionId,
+    runsAlready,
+    metering,
+    ahead,
+    sharesBrowser: reuse !== 'test',
+    persistent: persistent && { clear: persistent.clear },
+  };
+}
+
+async function openHere<Browser>(
+  { name: client, showsPages, connect, originsOfProxy }: ClientLibrary<Browser>,
+  { target, exposure: { hosts, auto }, screencast, onDenied, onUnreachable }: Opening,
 ): Promise<OpenedConnection<Browser>> {
   // Loaded here, because processes without a browser do not need it.
-  const { BrowserHealth, openTransport } = await import('../../../cdp/pipeline.ts');
-  const meter = options.metering ? new Meter() : undefined;
-  const savings = new Savings();
-  const health = new BrowserHealth(runsAlready);
+  const { openLeased } = await import('../../../cdp/pipeline.ts');
   const visited = new VisitedOrigins();
-  const denied = new Set<string>();
   const traffic = new ProxiedTraffic();
-  const transport = await openTransport(cdpUrl, {
+  const { transport, health, figures } = await openLeased(target, {
     timeout: CONNECT_TIMEOUT_MS,
-    sessionId,
-    headers,
     client,
-    meter,
-    health,
     screencast,
-    ahead: options.ahead,
-    sharesBrowser: options.reuse !== 'test',
-    showsPages: showsPages && !runsAlready,
-    savings,
-    onIncompleteUpload: (text) => reportUnreachable(options, text),
-    ...(client === 'playwright' && mode.persistent && { persistent: { clear: mode.clear } }),
+    showsPages: showsPages && !target.runsAlready,
+    onIncompleteUpload: onUnreachable,
     ...(originsOfProxy && { originsOfProxy }),
-    ...(exposure.hosts && { proxiedHosts: exposure.hosts }),
-    ...(exposure.auto && {
-      auto: {
-        onVisit: (origin: string) => void visited.add(origin),
-        onDenied: (url: string) => {
-          if (denied.size < MAX_DENIED) denied.add(url);
-        },
-      },
-    }),
+    proxiedHosts: hosts ?? undefined,
+    auto: auto ? { onVisit: (origin) => void visited.add(origin), onDenied } : undefined,
     traffic,
   });
   return {
     transport,
     health,
     connect: (timeout) => connect(transport, timeout),
-    figures: {
-      observedBytes: () => meter?.total() ?? null,
-      commands: () => transport.commands,
-      distance: () => ({ roundTripMs: savings.roundTripMs, savedMs: savings.savedMs }),
-      proxiedBytes: () => traffic.total(),
-      carriedOrigins: () => [...visited.origins, ...visited.directories],
-    },
-    wasProxied: (url) => exposure.hosts?.matches(url) || (visited.has(url) && !denied.has(withoutFragment(url))),
+    figures: () => ({
+      ...figures(),
+      proxied: traffic.total(),
+      carriedOrigins: [...visited.origins, ...visited.directories],
+    }),
+    reaches: (url) => hosts?.matches(url) || visited.has(url),
   };
 }
 
-function reportUnreachable({ onNote, onUnreachable }: ConnectionOptions, text: string): void {
-  onNote(text);
-  onUnreachable(text);
-}
-
 /** Without `cause`, because the client's error may contain the address. */
-function connectFailed(sessionId: string, reason: string): LeaseError {
-  return new LeaseError('CONNECT_FAILED', `Could not connect to the browser of session ${sessionId}: ${reason}`, {
+function connectFailed({ sessionId, cdpUrl }: LeasedTarget, reason: string): LeaseError {
+  const text = redactText(reason, [cdpUrl]);
+  return new LeaseError('CONNECT_FAILED', `Could not connect to the browser of session ${sessionId}: ${text}`, {
     sessionId,
   });
 }

@@ -1,19 +1,21 @@
 import type { Traffic } from '../../../cdp/network/send/proxied-traffic.ts';
+import type { TransportFigures } from '../../../cdp/pipeline.ts';
 import type { FeatureConnection } from '../../../features/feature.ts';
 import type { Loss } from './loss.ts';
 
+/** The measurements of a connection since it opened. They grow. */
+export interface ConnectionFigures extends TransportFigures {
+  /** Bytes that pages sent and received through this machine. */
+  proxied: Traffic;
+  /** Origins on this machine that tests navigated to and that were proxied for them. */
+  carriedOrigins: readonly string[];
+  /** Bytes of pictures of its pages. */
+  pictureBytes: number;
+}
+
 /** The data of a connected browser that goes into the run record. */
 export interface RecordedConnection extends FeatureConnection {
-  /** Bytes since the connection opened; null without metering. */
-  observedBytes(): number | null;
-  /** Bytes that pages sent and received through this machine since then. */
-  proxiedBytes(): Traffic;
-  /** Origins on this machine that tests navigated to since then and that were proxied for them. */
-  carriedOrigins(): readonly string[];
-  /** Round-trip time to the browser in ms (null: unknown), and how much waiting was saved since then. */
-  distance(): { roundTripMs: number | null; savedMs: number };
-  /** Number of commands that the client has sent since then. */
-  commands(): number;
+  figures(): ConnectionFigures;
   /** Null while the connection is open and the browser works, and after a release. */
   lost(): Loss | null;
   /** The client has failed on this browser: it counts as lost. @param seen in what way, as part of a sentence */

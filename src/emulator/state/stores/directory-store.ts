@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import pLimit, { type LimitFunction } from 'p-limit';
+import { constants } from 'node:fs';
+import { cp, lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import * as v from 'valibot';
 import { writeAtomically } from '../../../common/write-atomically.ts';
-import { copyTree } from '../../disk/copy-tree.ts';
 
 export interface DirectoryStoreOptions<R> {
   /** The directory of the store. Called at the first write. */
@@ -125,4 +126,20 @@ export class DirectoryStore<R> {
 
 async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
+}
+
+/**
+ * Copies files and directories of `from` into `to`; no links, no sockets, and only what `wanted` says of its path in
+ * `from`.
+ */
+export async function copyTree(from: string, to: string, wanted = (_path: string) => true): Promise<void> {
+  await cp(from, to, {
+    recursive: true,
+    mode: constants.COPYFILE_FICLONE,
+    filter: async (source) => {
+      if (!wanted(relative(from, source))) return false;
+      const stats = await lstat(source).catch(() => undefined);
+      return stats !== undefined && (stats.isDirectory() || stats.isFile());
+    },
+  });
 }

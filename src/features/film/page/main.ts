@@ -1,6 +1,5 @@
 import type { FilmData } from '../data.ts';
-import { find } from './find.ts';
-import { Player } from './player.ts';
+import { find, Player } from './player.ts';
 
 /** Shows the film whose data is in the page. */
 

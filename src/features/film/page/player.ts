@@ -1,5 +1,4 @@
 import type { FilmPage, FilmPicture } from '../data.ts';
-import { find } from './find.ts';
 
 /** Plays the pictures of one page. */
 export class Player {
@@ -151,4 +150,11 @@ function timeValue(at: number): string {
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** An element of the page's own HTML. */
+export function find<Found extends HTMLElement>(selector: string, kind: new () => Found): Found {
+  const found = document.querySelector(selector);
+  if (!(found instanceof kind)) throw new TypeError(`the page has no ${selector}`);
+  return found;
 }

@@ -8,9 +8,9 @@ import { BROKER_VARIABLE } from '../../../broker/rpc/shared-broker.ts';
 import { dropEarlyBroker } from '../../../broker/start/spawn-broker.ts';
 import type { StartedBroker } from '../../../broker/start/started-broker.ts';
 import { WAYS } from '../../../clients/playwright/ways.ts';
-import { importModule } from '../../../common/import-module.ts';
+import { traceTime } from '../../../common/debug.ts';
+import { defaultExport, importModule } from '../../../common/import-module.ts';
 import { notify } from '../../../common/text/notify.ts';
-import { traceTime } from '../../../common/time-trace.ts';
 import { OptionsError, withCodedName } from '../../../errors.ts';
 import { leasePlan, wayOf } from '../../../options/lease-plan.ts';
 import type { HostedOptions } from '../../../options/schema/schema.ts';
@@ -196,13 +196,6 @@ function isModule(file: string): boolean {
   if (/\.c[jt]s$/.test(file)) return false;
   const manifest = nearestPackage({ cwd: dirname(file) });
   return manifest !== undefined && JSON.parse(readFileSync(manifest, 'utf8')).type === 'module';
-}
-
-function defaultExport(loaded: unknown): unknown {
-  let value = loaded;
-  // `import()` of a CommonJS file compiled from TypeScript nests `default` in `default`.
-  while (typeof value === 'object' && value !== null && 'default' in value) value = value.default;
-  return value;
 }
 
 type Project = Pick<FullConfig['projects'][number], 'name' | 'use'>;

@@ -5,8 +5,8 @@ import type { StartedBroker } from '../../../broker/start/started-broker.ts';
 import { orderCallsOver } from '../../../broker/watch/orders.ts';
 import { distFile } from '../../../common/dist-file.ts';
 import { within } from '../../../common/pause.ts';
-import { childEnvironment } from '../../../common/platform/child-environment.ts';
 import { pageOpener } from '../../../common/platform/page-opener.ts';
+import { childEnvironment } from '../../../common/platform/processes.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { inContinuousIntegration } from '../../../options/environment.ts';
 

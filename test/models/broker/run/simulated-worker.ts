@@ -4,8 +4,8 @@ import { PrefetchCancelled } from '../../../../src/broker/rpc/messages/refusals.
 import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
 import type { LeasedConnection } from '../../../../src/clients/shared/connection/leased-connection.ts';
 import { type WorkerBroker, WorkerBrowser } from '../../../../src/clients/shared/worker-browser.ts';
+import type { TestUsage } from '../../../../src/record/run-record.ts';
 import { ATTACHMENT_NAME, keyOf } from '../../../../src/record/test-record.ts';
-import type { TestUsage } from '../../../../src/record/test-usage.ts';
 import type { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import type { GivenRun, GivenTest } from './given-run.ts';
 

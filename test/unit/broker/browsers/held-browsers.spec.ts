@@ -1,6 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { leaseTo, markEnded, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
-import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
+import { HeldBrowsers, leaseTo, markEnded, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import { freshBrowser } from '../../../support/unit/broker/held-parts.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { BrowserQueue } from '../../../../src/broker/acquire/browser-queue.ts';
-import { type HeldBrowser, leaseTo, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
-import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
+import { type HeldBrowser, HeldBrowsers, leaseTo, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
 import { Projects } from '../../../../src/broker/leases/projects.ts';
 import { LeaseService } from '../../../../src/broker/run/lease-service.ts';
 import type { LeasePlan } from '../../../../src/options/schema/plan.ts';

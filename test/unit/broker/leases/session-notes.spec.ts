@@ -1,8 +1,7 @@
 import { equal, ok } from 'node:assert/strict';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { leaseTo, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
-import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
+import { HeldBrowsers, leaseTo, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
 import { parseNote } from '../../../../src/broker/browsers/session-note.ts';
 import { SessionNotes, startHeartbeat } from '../../../../src/broker/leases/session-notes.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';

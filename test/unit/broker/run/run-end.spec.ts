@@ -1,9 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { BrowserQueue } from '../../../../src/broker/acquire/browser-queue.ts';
-import { type HeldBrowser, markEnded, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
-import { HeldBrowsers } from '../../../../src/broker/browsers/held-browsers.ts';
-import { endRun } from '../../../../src/broker/run/run-end.ts';
-import { RunPhase } from '../../../../src/broker/run/run-phase.ts';
+import { type HeldBrowser, HeldBrowsers, markEnded, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
+import { endRun, RunPhase } from '../../../../src/broker/run/run-end.ts';
 import { hosted, quiet } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
 import { freshBrowser } from '../../../support/unit/broker/held-parts.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { validateHeaderValue } from 'node:http';
 import { test } from '@playwright/test';
 import fc from 'fast-check';
-import { binaryHeaders, reportedText, wireText } from '../../../../src/cdp/network/headers/header-bytes.ts';
+import { binaryHeaders, reportedText, wireText } from '../../../../src/cdp/network/headers/header-list.ts';
 import { requestHeaders } from '../../../../src/cdp/network/request/paused-request.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 

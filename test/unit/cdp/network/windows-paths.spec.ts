@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { directoryPage } from '../../../../src/cdp/network/files/proxied-files.ts';
+import { isFile } from '../../../../src/cdp/network/hosts/proxied-hosts.ts';
 import { VisitedOrigins, visitedOriginOf } from '../../../../src/cdp/network/policy/visited-origins.ts';
-import { isFile } from '../../../../src/cdp/network/request/is-file.ts';
 
 /** What a runner on Windows proxies; the drives named here do not exist. */
 

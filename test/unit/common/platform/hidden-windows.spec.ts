@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '../../../../src');
 const UNIX_ONLY = [
   'emulator/disk/own-disk.ts',
   'broker/recovery/system-identity.ts',
-  'cli/npx-parent.ts',
+  'cli/stop.ts',
   'relay/lease/browser-pipe.ts',
   'relay/lease-processes.ts',
 ];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '@playwright/test';
-import { refuseOtherUsers } from '../../../../src/common/platform/other-users.ts';
+import { refuseOtherUsers } from '../../../../src/common/platform/local-access.ts';
 import { requires } from '../../../support/requires.ts';
 
 const NOBODY = 65_534;

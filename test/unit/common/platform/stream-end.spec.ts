@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@playwright/test';
-import { streamEnd } from '../../../../src/common/platform/stream-end.ts';
+import { streamEnd } from '../../../../src/common/platform/streams.ts';
 
 const ends: Record<string, (stream: PassThrough) => void> = {
   'ends in order': (stream) => stream.end(),

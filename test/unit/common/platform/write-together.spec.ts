@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { setImmediate as nextTask } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
-import { writeTogether } from '../../../../src/common/platform/write-together.ts';
+import { writeTogether } from '../../../../src/common/platform/streams.ts';
 
 /** What one task writes leaves in one system call, before anything else happens. */
 

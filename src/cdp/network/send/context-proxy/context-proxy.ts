@@ -2,8 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { wildcardTest } from '../../../../common/text/wildcard.ts';
 import { isLoopbackHost } from '../../../../common/url/loopback.ts';
 import { parsedUrl } from '../../../../common/url/parsed-url.ts';
-import { LOOPBACK } from '../../hosts/loopback-origin.ts';
-import type { ProxiedHosts } from '../../hosts/proxied-hosts.ts';
+import { LOOPBACK, type ProxiedHosts } from '../../hosts/proxied-hosts.ts';
 import type { Connections } from '../connections.ts';
 
 /** A proxy server. */

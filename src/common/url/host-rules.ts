@@ -71,3 +71,25 @@ function hostsFile(): string {
 function ownAddresses(): Set<string> {
   return new Set(Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address)));
 }
+
+/** URL globs for CDP's `Fetch.enable`: addresses on a host, given as a glob. @param port null: every port */
+export function urlPatternsOf(host: string, port: number | null): string[] {
+  // A user name and password may precede it.
+  if (port === null) return [`*://${host}/*`, `*://${host}:*`, `*://*@${host}/*`, `*://*@${host}:*`];
+  // A URL does not name its scheme's own port.
+  const own = port === 80 || port === 443 ? [`*://${host}/*`, `*://*@${host}/*`] : [];
+  return [`*://${host}:${port}/*`, `*://*@${host}:${port}/*`, ...own];
+}
+
+/** The ports that a browser never connects to for a page (Fetch standard, "bad port"). */
+const BLOCKED = new Set([
+  ...[0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109],
+  ...[110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530],
+  ...[531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190],
+  ...[5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080],
+]);
+
+/** Whether a browser refuses to connect to an address because of its port (`net::ERR_UNSAFE_PORT`). */
+export function isBlockedPort({ port }: Pick<URL, 'port'>): boolean {
+  return port !== '' && BLOCKED.has(Number(port));
+}

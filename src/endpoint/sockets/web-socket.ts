@@ -23,3 +23,19 @@ export function closeIfSilent(socket: WebSocket, ms: number): void {
   const timer = setTimeout(() => closeSocket(socket, POLICY_VIOLATION, `No message within ${ms / 1000} s.`), ms);
   for (const event of ['message', 'close']) socket.once(event, () => clearTimeout(timer));
 }
+
+/** Bytes that may wait in a socket before its source is paused. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+
+/** Returns a function that sends a message. While too many bytes wait for the receiver, the source is paused. */
+export function boundedSend(
+  socket: WebSocket,
+  source: { pause(): unknown; resume(): unknown },
+): (text: string) => void {
+  return (text) => {
+    socket.send(text, (error) => {
+      if (error || socket.bufferedAmount <= MAX_WAITING_BYTES) source.resume();
+    });
+    if (socket.bufferedAmount > MAX_WAITING_BYTES) source.pause();
+  };
+}

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { isAlive } from '../common/platform/is-alive.ts';
+import { isAlive } from '../common/platform/processes.ts';
 
 /** How often to check whether npx still runs, in ms. */
 const LOOK_EVERY_MS = 500;
@@ -42,4 +42,19 @@ async function lookUp(pid: number) {
   } catch {
     return undefined;
   }
+}
+
+/** What asks to stop: on Windows, which delivers no SIGTERM, Ctrl-Break and a closed terminal do, too. */
+export function stopSignals(platform: NodeJS.Platform): NodeJS.Signals[] {
+  // Elsewhere a closed terminal ends a process without a handler; with a handler, `nohup` would not work.
+  return platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
+}
+
+/** Resolves at the first of {@link stopSignals} that comes at least `after` ms from now. */
+export function stopSignal(after = 0): Promise<void> {
+  const since = Date.now();
+  return new Promise((resolve) => {
+    const onSignal = () => Date.now() - since >= after && resolve();
+    for (const signal of stopSignals(process.platform)) process.on(signal, onSignal);
+  });
 }

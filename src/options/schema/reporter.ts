@@ -21,3 +21,12 @@ export interface Budget {
   /** How far the workspace's balance may fall during the run, in cents, including other use of the workspace. */
   costCents?: number;
 }
+
+/** How Playwright Test's shards are balanced. */
+export const shardsOption = z.union([z.literal(false), z.strictObject({ timings: z.string().min(1).optional() })]);
+
+/** How shards are balanced. */
+export interface ShardsOption {
+  /** A file of timings, relative to the config. Default: `poolwright-timings.json` beside the config. */
+  timings?: string;
+}

@@ -1,7 +1,25 @@
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import pTimeout from 'p-timeout';
-import { LeaseError, PoolwrightError } from '../errors.ts';
+import { LeaseError, PoolwrightError } from '../../errors.ts';
+
+/**
+ * Resolves when a stream ends: its other end was closed, or the process behind it died. On Windows, reading a pipe may
+ * fail instead of ending; that counts as its end. Never rejects. Something must read the stream.
+ */
+export function streamEnd(stream: Readable): Promise<void> {
+  if (stream.readableEnded || stream.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    for (const event of ['end', 'close', 'error']) stream.once(event, () => resolve());
+  });
+}
+
+/** What is written to the stream until this task ends leaves in one system call instead of one for each message. */
+export function writeTogether(stream: Writable): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
 
 /** The first line of a stream, parsed as JSON; rejects when the stream ends before one, or after `timeout` ms. */
 export async function firstJsonLine(stream: Readable, timeout: number): Promise<unknown> {
