@@ -57,7 +57,7 @@ export async function findChromiums(
   const shell =
     fromOption(byOption.shell, 'shell', 'The option "chromium.shell"') ?? fromVariable(fromEnvironment, SHELL_VARIABLE);
   if (full && !shell)
-    return SHELL_NAME.test(basename(full.path)) ? { shell: asShell(full), full: null } : { shell, full };
+    return SHELL_NAME.test(basename(full.path)) ? { shell: { ...full, kind: 'shell' }, full: null } : { shell, full };
   if (full && shell) return { shell, full };
   const downloads = await playwrightDownloads();
   const found = {
@@ -80,10 +80,6 @@ function fromVariable(
   if (!path) return null;
   const kind = source === SHELL_VARIABLE ? 'shell' : 'full';
   return { kind, path: requireExecutable(path, `The variable ${source}`), source };
-}
-
-function asShell(found: FoundChromium): FoundChromium {
-  return { ...found, kind: 'shell' };
 }
 
 function unnamed(

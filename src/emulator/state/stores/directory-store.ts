@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
 import * as v from 'valibot';
 import { writeAtomically } from '../../../common/write-atomically.ts';
-import { copyTree } from '../../disk/copy-tree.ts';
+import { copyTree, removeTree } from '../../disk/trees.ts';
 
 export interface DirectoryStoreOptions<R> {
   /** The directory of the store. Called at the first write. */
@@ -82,7 +82,7 @@ export class DirectoryStore<R> {
         record = { ...(await fill(files)), id, files: version };
         await writeAtomically(join(home, RECORD), JSON.stringify(record));
       } catch (error) {
-        await remove(this.#records.has(id) ? files : home);
+        await removeTree(this.#records.has(id) ? files : home);
         throw error;
       }
       if (this.#deleted.has(id)) return false; // its files follow with the delete that waits
@@ -106,13 +106,13 @@ export class DirectoryStore<R> {
     // Later requests no longer find it; its files are deleted once no copy of them is in progress.
     this.#deleted.add(id);
     this.#records.delete(id);
-    await this.#inTurn(id, async () => remove(join(await this.#options.directory(), id)));
+    await this.#inTurn(id, async () => removeTree(join(await this.#options.directory(), id)));
   }
 
   async #sweep({ id, files }: DirectoryRecord): Promise<void> {
     const home = join(await this.#options.directory(), id);
     for (const name of await readdir(home)) {
-      if (name !== files && name !== RECORD) await remove(join(home, name));
+      if (name !== files && name !== RECORD) await removeTree(join(home, name));
     }
   }
 
@@ -121,8 +121,4 @@ export class DirectoryStore<R> {
     this.#turns.set(id, turns);
     return turns(work);
   }
-}
-
-async function remove(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, isoTime } from '../../../common/clock.ts';
-import { copyTree } from '../../disk/copy-tree.ts';
+import { copyTree } from '../../disk/trees.ts';
 import { DirectoryStore } from './directory-store.ts';
 
 /** Of Chromium's user data dir, what is a person's: the one profile, and the key that its secrets are kept under. */

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { cp, lstat } from 'node:fs/promises';
+import { cp, lstat, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 
 /**
@@ -16,4 +16,9 @@ export async function copyTree(from: string, to: string, wanted = (_path: string
       return stats !== undefined && (stats.isDirectory() || stats.isFile());
     },
   });
+}
+
+/** Never rejects. A helper process may still be writing its last file, so this tries again for a moment. */
+export async function removeTree(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
 }
