@@ -2,24 +2,17 @@ import type { Clock } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import type { LeasePlan } from '../../options/schema/plan.ts';
 import { refusalOf } from '../../providers/failure-policy.ts';
-import type { BrowserProvider, Endable, Refusal, RunPools } from '../../providers/port.ts';
+import type { BrowserProvider, Endable, RunPools } from '../../providers/port.ts';
 import type { EndReason } from '../../record/enums.ts';
 import { type AcquiredBrowser, type HeldBrowser, heldBrowser, type WorkerSlot } from '../browsers/held-browser.ts';
 import { noteFor, type RunIdentity } from '../browsers/session-note.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import { type Order, SurplusOrder } from './pending-orders.ts';
+import type { RecentRefusal } from './recent-refusal.ts';
 import { RequestAccount } from './request-account.ts';
 import { BrowserRequest } from './requests/browser-request.ts';
 import type { Priority, RequestScheduler, Waiting } from './requests/request-scheduler.ts';
-
-/** Remembers the service's last refusal to provide a browser. */
-export interface Refusals {
-  /** The service refused; the request is retried. */
-  saw(refusal: Refusal): void;
-  /** Describes the last refusal; null if there is no recent one. */
-  lately(): string | null;
-}
 
 /** What {@link BrowserOrders} needs from the broker. */
 export interface BrowserOrdersOptions {
@@ -29,7 +22,7 @@ export interface BrowserOrdersOptions {
   pools: Pick<RunPools, 'resolve'>;
   ledger: Ledger;
   log: Log;
-  refusals: Refusals;
+  refusals: Pick<RecentRefusal, 'lately' | 'saw'>;
   /** Fires when no more browsers are requested. */
   closes: AbortSignal;
   /** Fires when the run stops waiting for the service's responses. */

@@ -25,16 +25,9 @@ export interface RunIdentity extends PoolOwner, Pick<NoteFields, 'shard'> {
   now?: () => number;
 }
 
-/** The fields of a parsed note. `shard` and `project` are verbatim. */
-export interface ParsedNote {
-  runId: string;
+/** The fields of a parsed note: `shard` and `project` as written there, `beat` to the minute. */
+export interface ParsedNote extends Omit<NoteFields, 'shard'> {
   shard: string;
-  project: string;
-  slot: number;
-  request: string;
-  suite: string;
-  /** To the minute. */
-  beat: Date;
 }
 
 const MINUTE_MS = 60_000;

@@ -6,25 +6,16 @@ export class RunPhase {
   readonly #closing = new AbortController();
   readonly #responses = new AbortController();
   readonly #ends = new AbortController();
+  /** Fires when the run leases no more browsers: it ends, or no browser can come. */
+  readonly closing: AbortSignal = this.#closing.signal;
+  /** Fires when the run stops waiting for responses to requests for browsers. */
+  readonly responsesOver: AbortSignal = this.#responses.signal;
+  /** Fires when the run stops waiting for confirmed ends. */
+  readonly endsOver: AbortSignal = this.#ends.signal;
 
   constructor() {
     // Every pending request of the run listens to them.
-    for (const { signal } of [this.#closing, this.#responses, this.#ends]) setMaxListeners(0, signal);
-  }
-
-  /** Fires when the run leases no more browsers: it ends, or no browser can come. */
-  get closing(): AbortSignal {
-    return this.#closing.signal;
-  }
-
-  /** Fires when the run stops waiting for responses to requests for browsers. */
-  get responsesOver(): AbortSignal {
-    return this.#responses.signal;
-  }
-
-  /** Fires when the run stops waiting for confirmed ends. */
-  get endsOver(): AbortSignal {
-    return this.#ends.signal;
+    setMaxListeners(0, this.closing, this.responsesOver, this.endsOver);
   }
 
   /** Stops leasing browsers; waiting workers get this error. The first call wins. */

@@ -1,8 +1,8 @@
-import { dirname, join, relative, resolve } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { OptionsError } from '../../errors.ts';
-import { findPlaywrightConfig } from './find-config.ts';
-import { type Agent, applyEdits, modify } from './libraries.ts';
-import { findLocalLaunches } from './local-launches.ts';
+import { findPlaywrightConfig, IGNORED } from './find-config.ts';
+import { type Agent, applyEdits, globSync, modify } from './libraries.ts';
 import { Plan } from './plan.ts';
 import { type Browsers, planBrowsers } from './plan-browsers.ts';
 import { type CiProvider, planCi } from './plan-ci.ts';
@@ -16,6 +16,12 @@ const SCRIPT = 'test:hosted';
 /** Holds the record and the timeline of each run. */
 const RESULTS = 'test-results/';
 const PUPPETEER = ['puppeteer', 'puppeteer-core', 'puppeteer-extra', 'jest-puppeteer'];
+const LAUNCH = /\bchromium\s*\.\s*launch(PersistentContext|Server)?\s*\(/;
+const COMMENT = /^\s*(\/\/|\*|\/\*|#)/;
+/** Larger files, in bytes, are not written by hand. */
+const LARGEST = 512 * 1024;
+/** Lines of one project: the rest looks the same. */
+const MOST = 8;
 
 export type Runner = 'playwright' | PuppeteerRunner;
 
@@ -156,6 +162,19 @@ async function uncommittedEdits(plan: Plan, { root }: Project): Promise<string[]
 /** A script's command as it is typed without the script: package managers find programs of the project. */
 function localCommand(agent: Agent, command: string): string {
   return command.startsWith('node ') ? command : commandOf(agent, 'execute-local', command.split(' '));
+}
+
+/** Finds where the project's sources start Chromium themselves. */
+function findLocalLaunches(plan: Plan, { directory }: Project): void {
+  const files = globSync('**/*.{ts,js,mts,mjs,cts,cjs,tsx,jsx}', { ignore: IGNORED, absolute: true, cwd: directory });
+  const found = files.sort().flatMap((path) => {
+    const file = path.replaceAll('/', sep);
+    if (statSync(file).size > LARGEST) return [];
+    const lines = readFileSync(file, 'utf8').split('\n');
+    return lines.flatMap((line, n) => (LAUNCH.test(line) && !COMMENT.test(line) ? [{ file, line: n + 1 }] : []));
+  });
+  plan.launches.push(...found.slice(0, MOST));
+  if (found.length > MOST) plan.notes.push(`${found.length - MOST} more lines start a browser.`);
 }
 
 function nothingFound(directory: string, { dependencies, manifest }: Project): OptionsError {

@@ -16,6 +16,7 @@ export class RecentRefusal {
     this.#log = log;
   }
 
+  /** The service refused; the request is retried. */
   saw(refusal: Refusal): void {
     const { request, attempt, delayMs, message } = refusal;
     this.#log.info(`asking again in ${delayMs} ms (attempt ${attempt} of ${request} failed): ${message}`);
