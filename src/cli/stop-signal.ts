@@ -1,4 +1,4 @@
-/** What asks to stop: on Windows, which delivers no SIGTERM, Ctrl-Break and a closed terminal do, too. */
+/** The signals that stop a command. Windows delivers no SIGTERM, but Ctrl-Break, and one for a closed terminal. */
 export function stopSignals(platform: NodeJS.Platform): NodeJS.Signals[] {
   // Elsewhere a closed terminal ends a process without a handler; with a handler, `nohup` would not work.
   return platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];

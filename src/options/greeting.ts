@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { ServiceChoice } from './resolve-service.ts';
 
-/** Whose browsers a run or a script uses: the line that it begins with. */
+/** The first line of a run or a script: the source of its browsers. */
 export function greeting(service: ServiceChoice): string {
   if (service.kind === 'hosted') return `hosted browsers of ${new URL(service.baseURL).host}`;
   if (service.kind === 'browsers') {

@@ -1,7 +1,7 @@
 import type { CallOptions } from './http/client-options.ts';
 import type { ListSessionsRequest, Session } from './schemas/index.ts';
 
-/** What lists sessions: a `ServiceClient`, or a scripted one of a test. */
+/** A client that lists sessions: a `ServiceClient`, or a scripted one of a test. */
 interface SessionLister {
   iterateSessions(query: ListSessionsRequest, options: CallOptions): AsyncIterable<Session>;
 }

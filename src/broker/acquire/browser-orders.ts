@@ -14,7 +14,6 @@ import { RequestAccount } from './request-account.ts';
 import { BrowserRequest } from './requests/browser-request.ts';
 import type { Priority, RequestScheduler, Waiting } from './requests/request-scheduler.ts';
 
-/** What {@link BrowserOrders} needs from the broker. */
 export interface BrowserOrdersOptions {
   provider: BrowserProvider;
   run: RunIdentity;
@@ -31,7 +30,6 @@ export interface BrowserOrdersOptions {
   onCame(held: HeldBrowser): void;
   /** Called with a browser that no worker gets: ends it. */
   onUnused(held: HeldBrowser, reason: EndReason): void;
-  /** Called with every failure. */
   onFailed(error: unknown): void;
   clock: Clock;
   random(): number;
@@ -49,12 +47,11 @@ export class BrowserOrders {
     this.#options = options;
   }
 
-  /** Requests of which one more browser may run whose ID is unknown: those whose create had an unknown outcome. */
+  /** Requests with a create of unknown outcome: one more browser with an unknown ID may run for each of them. */
   get doubtful(): RequestAccount[] {
     return [...this.#accounts].filter(({ isDoubtful }) => isDoubtful);
   }
 
-  /** Requests one browser. */
   order(plan: LeasePlan, slot: WorkerSlot, priority: () => Priority, needMs: () => number): Order {
     const { scheduler, ends, pools, provider } = this.#options;
     const { limited } = provider;

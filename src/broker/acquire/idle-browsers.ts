@@ -54,7 +54,6 @@ export class IdleBrowsers {
     return best;
   }
 
-  /** Marks a browser as idle. */
   keep(held: HeldBrowser): void {
     this.#all.add(held);
     this.#lookAfter(held, this.#clock.now());

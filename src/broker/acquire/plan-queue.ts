@@ -61,7 +61,6 @@ export class PlanQueue {
     this.#idle = new IdleBrowsers({ end, othersStarve, notTaken }, clock, idleMs);
   }
 
-  /** Number of waiting workers. */
   get waiting(): number {
     return this.#waiters.inNeed.length;
   }

@@ -24,7 +24,6 @@ export class RecentRefusal {
     this.#until = Date.now() + LATELY_MS;
   }
 
-  /** Null if there is no recent refusal. */
   lately(): string | null {
     return Date.now() < this.#until ? `${this.#text}, asking again` : null;
   }

@@ -32,7 +32,6 @@ export interface ParsedNote extends Omit<NoteFields, 'shard'> {
 
 const MINUTE_MS = 60_000;
 
-/** Returns the note of a browser for this slot. */
 export function noteFor(run: RunIdentity, slot: WorkerSlot, request: string, plan: LeasePlan): string {
   const { runId, shard, suite, now = Date.now } = run;
   const beat = new Date(now());

@@ -7,7 +7,6 @@ import { workspaceOf } from '../ledger/workspace.ts';
 import { sweepLines } from './run-sweep.ts';
 import { sweep } from './sweep.ts';
 
-/** Deadline of the sweep, in ms. */
 const LAST_SWEEP_MS = 60_000;
 
 /**

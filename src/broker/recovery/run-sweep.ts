@@ -48,7 +48,7 @@ export class RunSweep {
   }
 }
 
-/** What to do about browsers that a sweep could neither find nor rule out, one line each. */
+/** Advice about browsers that a sweep could neither find nor rule out, one line each. */
 export function unknownBrowserLines(unknown: SweepResult['unknownBrowsers']): string[] {
   return unknown.map(({ request, runId, listedBy, ledger }) => {
     const what = `run ${runId} may have left one more browser (its \`acquire\` had no result)`;

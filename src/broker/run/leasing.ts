@@ -17,7 +17,6 @@ import { LeaseService } from './lease-service.ts';
 import { endRun } from './run-end.ts';
 import { RunPhase } from './run-phase.ts';
 
-/** What {@link createLeasing} needs. */
 export interface LeasingOptions {
   provider: BrowserProvider;
   run: RunIdentity;

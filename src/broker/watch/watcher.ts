@@ -27,7 +27,6 @@ export class Watcher {
     return this.#demand;
   }
 
-  /** Sets for which slots it wants pictures. */
   wants(slots: Demand): void {
     this.#demand = new Map(slots.map(({ slot, size }) => [slot, size]));
     for (const [page, { slot }] of this.#waiting) if (!this.#demand.has(slot)) this.#waiting.delete(page);

@@ -34,15 +34,15 @@ export function addSweepCommand(program: Command): void {
 async function run({ run: runId, json }: Options): Promise<void> {
   await removeLeftSockets();
   const { suite, ledgerDirectory, root } = projectDirectory(process.cwd());
-  const own = ownBrowsersOfShell();
-  const isProvided = own?.kind === 'provider';
+  const browsers = ownBrowsersOfShell();
+  const isProvided = browsers?.kind === 'provider';
   if (!isProvided && runId === undefined && variable(process.env, 'POOLWRIGHT_API_KEY') === undefined) {
     // A job without secrets, such as a fork's, has no hosted browsers.
     notify('POOLWRIGHT_API_KEY is not set: nothing to sweep (browsers of the emulator end with their run)');
     if (json) printJson(emptySweep());
     return;
   }
-  const swept = isProvided ? own : serviceOfShell();
+  const swept = isProvided ? browsers : serviceOfShell();
   const options = { suite, ledgerDirectory, workspace: workspaceOf(swept), ...(runId !== undefined && { runId }) };
   const result = await withProgress('looking for browsers of dead runs', async () => {
     const provider = await openProvider(swept, { onNote: notify, beatClock: directoryClock(ledgerDirectory) });
@@ -53,7 +53,7 @@ async function run({ run: runId, json }: Options): Promise<void> {
   if (result.failures.length > 0 || result.unknownBrowsers.length > 0) process.exitCode = 1;
 }
 
-/** What a sweep came to, one line each. */
+/** The results of a sweep, one line each. */
 export function sweepReport(result: SweepResult, root: string): string[] {
   const { stopped, poolsDeleted, alive, unknownLeases, unknownBrowsers, setAside, failures } = result;
   const said = [

@@ -83,7 +83,7 @@ function titleOf(runner: Runner, config: string | null): string {
   return config === null ? title : `${title}, ${config}`;
 }
 
-/** What may run a project's Puppeteer tests, by its dependencies and scripts, the likeliest first. */
+/** The likely runners of a project's Puppeteer tests, by its dependencies and scripts, the likeliest first. */
 function puppeteerRunners({ dependencies, manifest }: Project): PuppeteerRunner[] {
   if (!hasPuppeteer(dependencies)) return [];
   const scripts = Object.values(manifest?.scripts ?? {});

@@ -35,7 +35,7 @@ const COMMANDS = {
   shell: ['chromium-headless-shell', 'chrome-headless-shell', 'headless_shell'],
 };
 const SHELL_NAME = /headless[-_]shell/i;
-/** How one says where one gets a Chromium; part of error messages. */
+/** The end of error messages about a missing Chromium. */
 export const HOW_TO_GET_CHROMIUM =
   `Get one with "npx playwright install chromium", or install Chrome or Chromium with the system's package manager ` +
   `(Debian: "apt-get install chromium chromium-headless-shell"); a browser in another place is named by the variable ${FULL_VARIABLE}, ` +

@@ -10,7 +10,6 @@ import { removeTree } from './trees.ts';
 /** Chromium makes a socket in its temporary directory. */
 const SOCKET = '/org.chromium.Chromium.XXXXXX/SingletonSocket';
 
-/** What a browser is started from. */
 interface Needs {
   profileDirectory: string;
   executable: string;
@@ -68,7 +67,7 @@ async function sharedDisk(profileDirectory: string): Promise<BrowserDisk> {
 /** The variables that make a directory Chromium's temporary one. None where its socket's path would be too long. */
 export function temporaryDirectory(directory: string, platform: NodeJS.Platform): NodeJS.ProcessEnv {
   if (platform === 'win32') return { TEMP: directory, TMP: directory };
-  // Chromium aborts when it cannot bind its socket. It has the machine's own directory then, whatever is left there.
+  // Chromium aborts when it cannot bind its socket. It then uses the machine's directory, where files may be left.
   return Buffer.byteLength(directory + SOCKET) > longestSocketPath(platform) ? {} : { TMPDIR: directory };
 }
 

@@ -1,4 +1,4 @@
-/** What a browser brings along on its disk, and leaves behind there. */
+/** A browser's profile and extensions: put on its disk before its start, and saved after its end. */
 export interface BrowserFiles {
   /**
    * Before its start: fills the new profile directory. Returns the directories of the extensions to load. Rejects once

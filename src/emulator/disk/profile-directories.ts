@@ -7,9 +7,9 @@ import { isAlive } from '../../common/platform/is-alive.ts';
 import { removeTree } from './trees.ts';
 
 /**
- * Whose process IDs these are is part of the name: containers that share a temporary directory do not see each other's
- * processes, and may share the host's name, too. By a digest, because Chromium's sockets lie further down, and their
- * addresses may not be long.
+ * A digest of the system that process IDs belong to: containers that share a temporary directory do not see each
+ * other's processes, and may even have the same host name. Short, because it is part of the paths of Chromium's
+ * sockets, which have a limit.
  */
 const MACHINE = createHash('sha256').update(`${hostname()} ${pidNamespace()}`).digest('hex').slice(0, 6);
 const PREFIX = `poolwright-emulator-${MACHINE}-`;

@@ -25,7 +25,6 @@ type Mount = readonly [how: '--bind' | '--rbind', from: string, to: string];
 /** A shell script: mounts by the arguments before `--`, three for each mount, then executes the rest as a command. */
 const SCRIPT = 'while [ "$1" != -- ]; do mount "$1" "$2" "$3" || exit 1; shift 3; done; shift; exec "$@"';
 
-/** The disk of one browser. */
 export interface BrowserDisk {
   /** The command that starts a program there. */
   wrap(command: Command): Command;

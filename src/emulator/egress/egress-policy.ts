@@ -4,7 +4,7 @@ import { isLoopbackAddress, isLoopbackHost } from '../../common/url/loopback.ts'
 import { NOWHERE } from '../chromium/arguments.ts';
 import type { NetError } from './failure-names.ts';
 
-/** What decides where a browser may go. */
+/** The rules for the hosts that a browser may reach. */
 export interface EgressRules {
   allowLoopback: boolean;
   /** Whether hosts of advertisements are out of reach. */

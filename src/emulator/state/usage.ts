@@ -1,4 +1,4 @@
-/** What the emulator charges: the document shows no prices, so these are its own. */
+/** Prices of the emulator, because the service document has none. */
 const PRICES = {
   /** Millicents for an hour of a browser, from its creation to its end. */
   hour: 10_000,

@@ -26,7 +26,7 @@ export interface WorkspaceContext extends SessionContext {
   publish: (session: BrowserSession) => void;
 }
 
-/** What belongs to one API key: its sessions, its pools and its limits. */
+/** The sessions, pools and limits of one API key. */
 export class Workspace {
   readonly name: string;
   readonly stores: WorkspaceStores;
@@ -34,7 +34,6 @@ export class Workspace {
   readonly #context: WorkspaceContext;
   readonly #sessions = new Map<string, BrowserSession>();
   readonly #pools = new Map<string, BrowserPool>();
-  /** ISO 8601. */
   readonly openedAt: string;
   /** Warnings already printed about fields without effect. */
   readonly #said = new Set<string>();
@@ -206,7 +205,7 @@ interface StoresContext {
   log: (line: string) => void;
 }
 
-/** What a workspace keeps on disk: its profiles and extensions, and what sessions take of them. */
+/** The profiles and extensions of a workspace on disk, and the copies for its sessions. */
 class WorkspaceStores {
   readonly profiles: ProfileStore;
   readonly extensions: ExtensionStore;
@@ -238,7 +237,7 @@ class WorkspaceStores {
     for (const extensionId of extensionIds) this.extensions.get(extensionId);
   }
 
-  /** What a session by this body or template takes along; undefined: nothing. */
+  /** The profile and extensions of a session with this body or template; undefined: none. */
   files(request: FilesRequest): SessionFiles | undefined {
     if (!request.profile && !request.extensionIds?.length) return undefined;
     const { data, log } = this.#context;

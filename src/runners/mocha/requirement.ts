@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What must be ready when a test of a file begins. */
+/** The objects that must be ready when a test of a file begins. */
 export type Requirement = 'page' | 'browser' | 'nothing';
 
 /** `this.page`, `const { page } = this` */

@@ -106,8 +106,8 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
     ) => {
       if (isLocal(hosted)) return await use(serviceWorkers);
       const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
-      const own = { clientCertificates, httpCredentials, proxy, contextOptions, chromium: playwright.chromium };
-      await recordTestWith({ ...emulation, ...own }, serviceWorkers, use, testInfo);
+      const others = { clientCertificates, httpCredentials, proxy, contextOptions, chromium: playwright.chromium };
+      await recordTestWith({ ...emulation, ...others }, serviceWorkers, use, testInfo);
     },
     TEST_OPTION,
   ],

@@ -218,8 +218,8 @@ function ownHosted(common: Use, use: Use): Use['hosted'] {
 
 /** Whether a project uses Playwright's own browsers. Firefox and WebKit projects of a mixed suite do. */
 function staysOnLocal(common: Use, use: Use): boolean {
-  const own = ownHosted(common, use);
-  return (own ?? common.hosted) === false || (!own && browserOf(common, use) !== 'chromium');
+  const ofProject = ownHosted(common, use);
+  return (ofProject ?? common.hosted) === false || (!ofProject && browserOf(common, use) !== 'chromium');
 }
 
 function browserOf(common: Use, use: Use): string {
@@ -229,12 +229,12 @@ function browserOf(common: Use, use: Use): string {
 /** The options of one project; null when it stays local. */
 function projectOptions(run: HostedOptions, common: Use, use: Use, name: string): MergedOptions | null {
   if (staysOnLocal(common, use)) return null;
-  const own = ownHosted(common, use);
+  const ofProject = ownHosted(common, use);
   const where = (scope: string) => `${scope}use.hosted`;
   let merged: MergedOptions = run;
   if (common.hosted) merged = mergeOptions(merged, parseProjectOptions(common.hosted, where('')));
-  if (own)
-    merged = mergeOptions(merged, parseProjectOptions(own, where(name ? `projects["${name}"].` : 'projects[].')));
+  if (ofProject)
+    merged = mergeOptions(merged, parseProjectOptions(ofProject, where(name ? `projects["${name}"].` : 'projects[].')));
 
   const browserName = browserOf(common, use);
   if (browserName !== 'chromium') {

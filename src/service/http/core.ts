@@ -53,7 +53,7 @@ export interface Call<S extends z.ZodType> extends HttpRequest<S> {
  */
 export type FailureTally = Map<RetryCase | 'ambiguous', number>;
 
-/** What every endpoint is made with: checking, sending, asking again. */
+/** Checks, sends and repeats the calls of all endpoints. */
 export class ServiceCore {
   readonly #connection: Connection;
   readonly #closing = new AbortController();

@@ -7,11 +7,11 @@ import { isAmbiguous, nextDelay } from './retry-policy.ts';
 
 /** Turns a failed request into a {@link ServiceError} that says what happened and what to do. */
 
-/** What a message says about the call that failed. */
+/** The failed call, for its message. */
 export interface CallContext {
   /** `GET /v1/browser/session` */
   request: string;
-  /** What it was about: `session s-1`, `pool pool_e2e`. */
+  /** `session s-1`, `pool pool_e2e` */
   subject?: string | undefined;
   /** How many times it was sent. */
   attempt: number;
@@ -19,7 +19,6 @@ export interface CallContext {
   secrets: readonly string[];
 }
 
-/** A response that is not a success. */
 export interface FailedResponse {
   status: number;
   body: string;

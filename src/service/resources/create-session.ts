@@ -146,7 +146,6 @@ async function readCreated(
   }
 }
 
-/** The session to find. */
 interface Search {
   /** Unique, as the caller promised. */
   note: string;

@@ -15,7 +15,7 @@ const SHOWN_WITHIN_MS = 10_000;
 /** WebSocket close code: the message is invalid. */
 const POLICY_VIOLATION = 1008;
 
-/** What a connection asks of the server. */
+/** Calls of a connection to the server. */
 export interface PageOwner {
   views(): RunView[];
   onDemand(): void;
@@ -157,7 +157,7 @@ function keyOf(run: string, slot: number): string {
   return `${slot} ${run}`;
 }
 
-/** What one page has been sent of the runs: it gets only what changed, because a run lists up to 1,000 tests. */
+/** The state that one page has received: it gets only changes, because a run lists up to 1,000 tests. */
 class ViewChanges {
   #order = '';
   readonly #sent = new Map<string, { view: RunView; finished: Map<string, FinishedTest> }>();

@@ -43,7 +43,7 @@ export class SlotPictures {
     void this.#start(next);
   }
 
-  /** Nobody waits for it any longer. The picture in flight stays there until the page has shown it. */
+  /** Drops the waiting picture. The one in flight stays until the page has shown it. */
   stop(): void {
     this.#waiting.clear();
     this.#offered.clear();

@@ -128,7 +128,7 @@ export class CapacityWatch {
   }
 }
 
-/** What the session list shows. */
+/** The content of the session list. */
 export interface Running {
   /** Running sessions, including those that are starting. */
   ids: ReadonlySet<string>;

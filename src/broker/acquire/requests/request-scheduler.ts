@@ -18,7 +18,6 @@ export interface ScheduledRequest<T> {
   /** Aborts it in any state. */
   signal: AbortSignal;
   priority(): Priority;
-  /** Called with what the request waits for from now on. */
   onWait(what: Waiting): void;
   /** Sends one request to the service. */
   send(): Promise<T>;

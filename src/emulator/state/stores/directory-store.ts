@@ -13,7 +13,6 @@ export interface DirectoryStoreOptions<R> {
   log: (line: string) => void;
 }
 
-/** Fields that every stored record has. */
 export interface DirectoryRecord {
   id: string;
   /** Name of the directory with its current files. */
@@ -38,7 +37,7 @@ export class DirectoryStore<R> {
     this.#options = options;
   }
 
-  /** In the order in which they were added. */
+  /** In the order of their addition. */
   get records(): (R & DirectoryRecord)[] {
     return [...this.#records.values()];
   }
@@ -85,7 +84,7 @@ export class DirectoryStore<R> {
         await removeTree(this.#records.has(id) ? files : home);
         throw error;
       }
-      if (this.#deleted.has(id)) return false; // its files follow with the delete that waits
+      if (this.#deleted.has(id)) return false; // the waiting delete removes its files
       this.#records.set(id, record);
       await this.#sweep(record);
       return true;
