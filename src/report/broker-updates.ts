@@ -19,7 +19,6 @@ export class BrokerUpdates {
   #sentState = '';
   #isSending = false;
   #stopped = false;
-
   readonly #address: BrokerAddress;
   readonly #onConnected: OnConnected;
 

@@ -40,7 +40,6 @@ export class BrowserOrders {
   #requests = 0;
   readonly #accounts = new Set<RequestAccount>();
   readonly #pending = new Set<Promise<HeldBrowser>>();
-
   readonly #options: BrowserOrdersOptions;
 
   constructor(options: BrowserOrdersOptions) {
@@ -88,21 +87,8 @@ export class BrowserOrders {
   }
 
   async #run(plan: LeasePlan, slot: WorkerSlot, standing: Standing): Promise<HeldBrowser> {
-    const {
-      provider,
-      run,
-      scheduler,
-      pools,
-      ledger,
-      log,
-      refusals,
-      onCame,
-      onUnused,
-      onFailed,
-      clock,
-      closes,
-      random,
-    } = this.#options;
+    const { provider, run, scheduler, pools, ledger, log, refusals, clock, closes, random } = this.#options;
+    const { onCame, onUnused, onFailed } = this.#options;
     const request = `${run.mark}-${++this.#requests}`;
     const askedAt = new Date(clock.now());
     const order = { plan, slot, askedAt, shard: run.shard };

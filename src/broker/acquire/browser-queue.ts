@@ -43,7 +43,6 @@ export class BrowserQueue {
   /** When a worker was last asked for its browser, in ms since the epoch. */
   #askedBackAt = 0;
   readonly #waiting = new Map<WorkerRequest, RequestDeadline>();
-
   readonly #options: BrowserQueueOptions;
 
   constructor(options: BrowserQueueOptions) {

@@ -19,7 +19,6 @@ export interface IdleActions {
 /** The idle browsers of one plan. */
 export class IdleBrowsers {
   readonly #all = new Set<HeldBrowser>();
-
   readonly #actions: IdleActions;
   readonly #clock: Clock;
   readonly #idleMs: number;

@@ -43,7 +43,6 @@ export class PlanQueue {
   #tests: Tests | null = null;
   /** How many announced workers have not asked yet; below 0: more workers have asked than were announced. */
   #toCome = 0;
-
   readonly #actions: QueueActions;
   readonly #reuse: LeasePlan['reuse'];
   readonly #clock: Clock;

@@ -9,7 +9,6 @@ const LATELY_MS = 45_000;
 export class RecentRefusal {
   #text = '';
   #until = 0;
-
   readonly #log: Log;
 
   constructor(log: Log) {

@@ -26,7 +26,6 @@ export class RequestAccount implements AcquireAccount {
   /** Number of creates with an unknown outcome. */
   #doubts = 0;
   #isOver = false;
-
   readonly #options: AccountOptions;
 
   constructor(options: AccountOptions) {

@@ -34,7 +34,6 @@ export class RequestDeadline {
   readonly since: number;
   /** Details about the wait; null: not collected yet. */
   #explained: string | null = null;
-
   readonly #options: DeadlineOptions;
 
   constructor(options: DeadlineOptions) {

@@ -49,7 +49,6 @@ export class Ledger {
     this.#log = log;
     this.#now = now;
     this.#later = later;
-
     this.#file = owner && join(owner.directory, ledgerFileName(owner.content.runId, randomBytes(4).toString('hex')));
   }
 

@@ -57,12 +57,10 @@ export class LivenessChecker {
   readonly #aliveUntil = new Map<string, number>();
   /** Brokers with a certain state, by key; true: dead. */
   readonly #known = new Map<string, boolean>();
-
   readonly #judging: Judging;
 
   constructor(judging: Judging) {
     this.#judging = judging;
-
     for (const dead of judging.deadBrokers ?? []) this.#known.set(brokerKey(dead), true);
     const noteCounts = judging.renewsNotes === false ? UNRENEWED_MS : SILENT_MS;
     for (const note of judging.notes ?? []) this.#alive(brokerOfNote(note), note.beat.getTime() + noteCounts);

@@ -10,7 +10,6 @@ const SWEEP_MS = 45_000;
 /** A run's sweeps: one at the start and, if that left something, another one at the end. */
 export class RunSweep {
   #first: Promise<SweepResult> | null = null;
-
   readonly #options: SweepOptions;
   readonly #log: Log;
 

@@ -19,7 +19,6 @@ export class LineSocket {
   /** The parts of an incomplete line. */
   #parts: string[] = [];
   #length = 0;
-
   readonly #socket: Socket;
   readonly #options: LineSocketOptions;
 

@@ -126,16 +126,7 @@ export function badResponse(status: number, problems: readonly string[], context
 
 /** The same failure with one more sentence about it. */
 export function withNote(error: ServiceError, sentence: string): ServiceError {
-  return new ServiceError(error.code, `${error.message} ${sentence}`, {
-    status: error.status,
-    serviceCode: error.serviceCode,
-    serviceMessage: error.serviceMessage,
-    request: error.request,
-    retryable: error.retryable,
-    retryAfterMs: error.retryAfterMs,
-    attempts: error.attempts,
-    cause: error.cause,
-  });
+  return new ServiceError(error.code, `${error.message} ${sentence}`, error);
 }
 
 /** Waits for a call; where its failure does not say whether it had its effect, the message gets `sentence` added. */

@@ -58,7 +58,6 @@ export class BrowserRequest {
   readonly #found = new Set<string>();
   /** … and those of them that are being ended. */
   readonly #unused = new Set<string>();
-
   readonly #options: RequestOptions;
 
   constructor(options: RequestOptions) {

@@ -38,7 +38,6 @@ export class CapacityWatch {
   #refusedAt: number | null = null;
   /** Whether a request was refused since the last look: a session may have ended unseen between the two. */
   #refusedSinceLook = false;
-
   readonly #options: WatchOptions;
 
   constructor(options: WatchOptions) {

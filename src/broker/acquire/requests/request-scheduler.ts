@@ -71,7 +71,6 @@ export class RequestScheduler {
   #ends = 0;
   /** Ends that released no parked request while earlier requests were still at the service. */
   #spareEnds: number[] = [];
-
   readonly #options: WatchOptions;
 
   constructor(options: WatchOptions) {

@@ -25,7 +25,6 @@ export class Chart {
   readonly #tip = new Tip();
   readonly #startRoving = rove(this.root);
   #trackWidth = 0;
-
   readonly #data: TimelineData;
 
   constructor(data: TimelineData) {
@@ -106,7 +105,7 @@ export class Chart {
     const shard = this.#data.shards[lane.shard] ?? '';
     const track = element('div', { class: 'track' });
     track.style.height = `${lane.rows * ROW}px`;
-    for (const shown of lane.sessions) track.append(...this.#session(shown));
+    for (const part of lane.sessions.flatMap((shown) => this.#session(shown))) track.append(part);
     const name = shard === '' ? `slot ${lane.slot}` : `shard ${shard}, slot ${lane.slot}`;
     const short = shard === '' ? name : `${shard} · slot ${lane.slot}`;
     const group = row('lane', short, track);
