@@ -1,4 +1,4 @@
-import type { FinishedTest, PictureSize, RunView } from '../broker/watch/view.ts';
+import type { FinishedTest, PictureSize, RunView, WatchPicture } from '../broker/watch/view.ts';
 import type { PageInput } from '../common/page/page-input.ts';
 
 /** Messages between the server and its page. Times are the server's, in ms since the epoch. */
@@ -22,16 +22,10 @@ export interface ChangedRun extends Omit<RunView, 'finished'> {
 }
 
 /** Precedes the JPEG of a binary message, as JSON; its length is the message's first four bytes, big-endian. */
-export interface PictureHeader {
+export interface PictureHeader extends Omit<WatchPicture, 'data'> {
   /** To acknowledge it. */
   number: number;
   run: string;
-  slot: number;
-  target: string;
-  url: string;
-  at: number;
-  width: number;
-  height: number;
 }
 
 /** A message of the page. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError, type ServiceErrorDetails } from '../../errors.ts';
 import { printable } from '../../printable.ts';
 import { redactText } from '../../redact.ts';
 import { describeNetworkFailure } from './network-failure.ts';
@@ -138,13 +138,7 @@ export async function explainAmbiguous<T>(call: Promise<T>, sentence: string): P
   }
 }
 
-interface Details {
-  status: number;
-  serviceCode?: string | undefined;
-  serviceMessage?: string | undefined;
-  retryAfterMs?: number | undefined;
-  cause?: unknown;
-}
+type Details = Omit<ServiceErrorDetails, 'attempts' | 'request' | 'retryable'> & { cause?: unknown };
 
 function failure(code: ServiceError['code'], text: string, context: CallContext, details: Details): ServiceError {
   const { request, subject, attempt, secrets } = context;

@@ -1,4 +1,5 @@
 import type { RawData, WebSocket } from 'ws';
+import { SlotPictures } from '../../broker/watch/slot-pictures.ts';
 import type { FinishedTest, PictureSize, RunView, WatchedRun, WatchPicture } from '../../broker/watch/view.ts';
 import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
@@ -6,7 +7,6 @@ import { notify } from '../../common/text/notify.ts';
 import { redactText } from '../../redact.ts';
 import type { ChangedRun, PageMessage, PictureHeader, ViewMessage } from '../messages.ts';
 import { parsePageMessage } from './page-messages.ts';
-import { SlotPictures } from './slot-pictures.ts';
 
 /** Between two messages about the runs. */
 const VIEW_EVERY_MS = 100;
@@ -34,8 +34,8 @@ export class PageConnection {
   readonly #clock: Clock;
   readonly #changes = new ViewChanges();
   /** By run and slot. */
-  readonly #pictures = new Map<string, SlotPictures>();
-  readonly #sent = new Map<number, { slot: SlotPictures; timer: Timer }>();
+  readonly #pictures = new Map<string, SlotPictures<WatchPicture>>();
+  readonly #sent = new Map<number, { slot: SlotPictures<WatchPicture>; timer: Timer }>();
   #demand = new Map<string, PictureSize>();
   /** Numbers of pictures that were not shown in time. */
   readonly #late = new Set<number>();
