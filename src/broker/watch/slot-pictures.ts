@@ -1,6 +1,6 @@
 /**
- * Pictures of one slot on their way to one reader. Exactly one is in flight; of those that come meanwhile, the latest of
- * each target waits. So a slow reader gets fewer pictures, and a suspended one costs no more memory with time.
+ * Pictures of one slot on their way to one reader. Exactly one is in flight; of those that come meanwhile, the latest
+ * of each target waits. So a slow reader gets fewer pictures, and a suspended one costs no more memory with time.
  */
 export class SlotPictures<Picture extends { target: string }> {
   readonly #send: (picture: Picture) => void;

@@ -47,6 +47,7 @@ if (vitest) process.once('disconnect', () => process.kill(process.pid));
 /** Vitest's `test`, with fixtures for a hosted browser. */
 export const test = (vitest && withFixtures(vitest.test)) as TestAPI<HostedFixtures>;
 
+/** What Vitest exports. */
 type Vitest = typeof import('vitest');
 
 /** Vitest's own exports for test files. `vi` is not included, because Vitest hoists mocks only with its own import. */
