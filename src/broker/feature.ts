@@ -19,7 +19,6 @@ export interface BrokerFeature {
   runEnded(): void;
 }
 
-/** How a feature is listed. */
 export interface BrokerFeatureModule {
   create(config: BrokerConfig): BrokerFeature;
 }

@@ -5,7 +5,7 @@ import { runCommandLine } from './run.ts';
 
 /** The process of the command line. */
 
-// What was asked for is done to its end, also when its output gets nowhere.
+// The command runs to its end even if its output cannot be written.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 process.stdout.once('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE' || error.code === 'EIO') return; // nobody reads any more: `| head`, a closed terminal

@@ -19,8 +19,8 @@ export function serviceOfShell(): ReturnType<typeof hostedService> {
 
 /** The user's own browsers that the environment names; null: it names a service. @throws OptionsError */
 export function ownBrowsersOfShell(): OwnBrowsers | null {
-  const own = serviceName({}, process.env) === 'auto' ? ownBrowsers({}, process.env) : null;
-  return own?.kind === 'provider' ? { ...own, file: resolve(own.file) } : own;
+  const browsers = serviceName({}, process.env) === 'auto' ? ownBrowsers({}, process.env) : null;
+  return browsers?.kind === 'provider' ? { ...browsers, file: resolve(browsers.file) } : browsers;
 }
 
 /**

@@ -9,9 +9,9 @@ import { chooseChromium } from './chromium/choose-chromium.ts';
 import { type Chromiums, type FoundChromium, HOW_TO_GET_CHROMIUM } from './chromium/find-chromium.ts';
 import { killGroup, signalGroup } from './chromium/kill-group.ts';
 import { EXTENSION_ARGUMENTS, loadExtensions, prepareFirstPage } from './chromium/prepare.ts';
-import { type BrowserDisk, BrowserDisks } from './disk/browser-disk.ts';
-import type { Command } from './disk/own-disk.ts';
+import { BrowserDisks } from './disk/browser-disk.ts';
 import type { ProfileDirectories } from './disk/profile-directories.ts';
+import type { BrowserDisk, Command } from './disk/separate-disk.ts';
 import { EgressProxy } from './egress/egress-proxy.ts';
 import type { BrowserFiles, Launcher, RunningBrowser } from './running-browser.ts';
 

@@ -1,6 +1,6 @@
 import type { SessionType } from '../service/schemas/session.ts';
 
-/** What one Chromium is to be: a create body or a pool template with everything omitted resolved. */
+/** The settings of one Chromium: a create body or a pool template with all defaults resolved. */
 export interface BrowserSpec {
   type: SessionType;
   /** Why only full Chromium will do, in words; null: the headless shell does, too. */

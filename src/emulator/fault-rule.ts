@@ -114,7 +114,7 @@ function areHeaders(value: Record<string, string>): boolean {
   }
 }
 
-/** What an effect does to the browser, where it does something. */
+/** The fault of the browser that an effect causes, if any. */
 export function browserFault(effect: FaultEffect): BrowserFault | undefined {
   return BROWSER_OUTCOMES.find((name) => effect[name]);
 }

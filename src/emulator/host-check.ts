@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { isLoopbackHost } from '../common/url/loopback.ts';
 
 /** Whether a host is loopback, which needs no name server. */
-export function isOwnLoopback(host: string): boolean {
+export function isStrictLoopback(host: string): boolean {
   return isLoopbackHost(host) && !isWildcard(host);
 }
 
@@ -25,7 +25,7 @@ export function hostCheck({ host, allowRemote }: { host: string; allowRemote: bo
   return (header) => {
     const [, name] = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d+)?$/i.exec(header ?? '') ?? [];
     if (name === undefined) return false;
-    if (isOwnLoopback(name)) return true;
+    if (isStrictLoopback(name)) return true;
     return allowRemote && (isIP(name.replace(/^\[|\]$/g, '')) !== 0 || names.has(name.toLowerCase()));
   };
 }

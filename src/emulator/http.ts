@@ -4,7 +4,7 @@ import type { MiddlewareHandler } from 'hono';
 import { ApiError } from './api-error.ts';
 import type { Workspace } from './state/workspace.ts';
 
-/** What every route knows of its caller. */
+/** The caller, for every route. */
 export interface ApiEnv {
   /** Node's side of the request; a request that came by no socket has none. */
   Bindings: Partial<HttpBindings>;
@@ -67,8 +67,8 @@ export function jsonResponse<T extends z.ZodType>(schema: T, description: string
 export const security = [{ bearer: [] }];
 
 /**
- * How much of a body that is too large is read and dropped. Who is still sending when the connection closes never sees
- * the response; who sends more than this does not care.
+ * How much of a body that is too large is read and dropped: a client that still sends when the connection closes would
+ * not see the response.
  */
 const MAX_DROPPED_BYTES = 256 * 1024 ** 2;
 
@@ -79,7 +79,7 @@ export function limitBody(maxBytes: number, problem: string): MiddlewareHandler<
     const isChunked = c.req.header('Transfer-Encoding') !== undefined;
     const declared = isChunked ? undefined : c.req.header('Content-Length');
     if (!body || Number(declared) <= maxBytes) return await next();
-    // Of a body that says how large it is, nothing is needed; of one that does not, all.
+    // Of a body with a declared size, nothing is kept; one without must be read to know its size.
     const bytes = await readUpTo(declared === undefined ? maxBytes : 0, body);
     if (!bytes) throw new ApiError(400, problem);
     c.req.raw = new Request(c.req.raw, { body: bytes });

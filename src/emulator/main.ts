@@ -13,7 +13,7 @@ import { type Emulator, startEmulator } from './start.ts';
 /**
  * The emulator as a separate process, so that it does not slow its parent down. The protocol: the parent writes
  * one JSON line with the options (nothing secret is on the command line or in the environment), gets one JSON line
- * back, and keeps the pipe open for as long as the emulator is wanted. Whatever way the parent ends, the pipe breaks.
+ * back, and keeps the pipe open for as long as the emulator is wanted. However the parent ends, the pipe breaks.
  */
 
 /** Everything is stopped within this time, or killed. */

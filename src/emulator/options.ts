@@ -5,7 +5,7 @@ import { OptionsError } from '../errors.ts';
 import { redactText } from '../redact.ts';
 import { isProxyReference } from '../service/schemas/fields.ts';
 import { faultRule } from './fault-rule.ts';
-import { isOwnLoopback } from './host-check.ts';
+import { isStrictLoopback } from './host-check.ts';
 
 const key = z.string().min(1, 'must not be empty').regex(/^\S+$/, 'must not contain white space');
 const count = z.int().positive();
@@ -155,7 +155,7 @@ export function resolveOptions(options: EmulatorOptions): EmulatorSettings {
   if (apiKey !== undefined && workspaces !== undefined) {
     throw new OptionsError('workspaces', 'workspaces: give either "apiKey" or "workspaces", not both');
   }
-  if (!rest.allowRemote && !isOwnLoopback(rest.host)) {
+  if (!rest.allowRemote && !isStrictLoopback(rest.host)) {
     const problem = `host: other machines reach ${rest.host}, and everyone with the key could run browsers on this one`;
     const wayOut = 'This needs a second flag: allowRemote (--allow-remote). Otherwise leave host at 127.0.0.1.';
     throw new OptionsError('host', `${problem}. ${wayOut}`);

@@ -34,7 +34,7 @@ export interface Emulator {
   browserPids(): number[];
 }
 
-/** What tests replace: the time of durations, lease timeouts and ready ages, and the browsers. */
+/** Replacements in tests: the clock of durations, lease timeouts and ready ages, and the browsers. */
 export interface Replacements {
   clock?: Clock;
   launcher?: Launcher;

@@ -1,7 +1,6 @@
 /** What a user may write as `context`. */
 export type ContextOption = 'auto' | 'isolated' | 'persistent' | { mode: 'persistent'; clear?: boolean };
 
-/** The context that tests get. */
 export interface ContextMode {
   /** The browser's own context, with its profile and extensions, in the place of a new one. */
   persistent: boolean;

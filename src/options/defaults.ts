@@ -1,4 +1,4 @@
-/** What options are without the user's word, and other facts of them that are known without their schemas. */
+/** Defaults of options, and other facts that are needed without their schemas. */
 
 /** Bounds and default of `acquireTimeout`. */
 export const ACQUIRE_TIMEOUT_MS = { min: 1_000, max: 3_600_000, default: 120_000 } as const;

@@ -11,11 +11,11 @@ interface WebServer {
   port?: number | undefined;
 }
 
-/** What pages of a hosted browser reach through the test machine. */
+/** The hosts that pages of a hosted browser reach through the test machine. */
 export interface Exposure {
   /** Hosts that every page reaches, and with `<files>` what `file:` pages do; null: none. */
   hosts: NetworkRules | null;
-  /** What the test itself goes to, for pages of it. */
+  /** The origins that the test itself navigates to, for their pages. */
   auto: boolean;
 }
 

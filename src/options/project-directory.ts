@@ -42,9 +42,9 @@ function ledgerDirectory(root: string): string | null {
   const modules = join(root, 'node_modules');
   if (existsSync(modules)) return join(modules, '.cache', 'poolwright');
   const home = homedir();
-  if (isOwn(home)) return join(home, '.cache', 'poolwright', shortHash(root));
-  const own = ownTemporaryDirectory();
-  return own && join(own, shortHash(root));
+  if (isOfThisUser(home)) return join(home, '.cache', 'poolwright', shortHash(root));
+  const temporary = ownTemporaryDirectory();
+  return temporary && join(temporary, shortHash(root));
 }
 
 /**
@@ -59,14 +59,14 @@ function ownTemporaryDirectory(): string | null {
     // It exists already, or nothing can be written.
   }
   const isPrivate = process.platform === 'win32' || ((statsOf(directory)?.mode ?? 0o777) & 0o077) === 0;
-  return isOwn(directory) && isPrivate ? directory : null;
+  return isOfThisUser(directory) && isPrivate ? directory : null;
 }
 
 /**
  * Whether it is a directory, not a link to one, and this user's. Windows has no such owners; its directories are the
  * user's own.
  */
-function isOwn(directory: string): boolean {
+function isOfThisUser(directory: string): boolean {
   const found = statsOf(directory);
   return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
 }

@@ -1,6 +1,6 @@
 import type { HostedOptions } from './schema/schema.ts';
 
-/** What the reporter needs to know of the options. */
+/** The options that the reporter uses. */
 export type ReporterOptions = Pick<HostedOptions, 'budget' | 'shards'>;
 
 /** On `globalThis`: the config and the reporter may be loaded by different module systems. */

@@ -51,8 +51,8 @@ export function resolveService(options: HostedOptions, environment: Environment)
   if (service === 'emulator') return { kind: 'emulator', chosenBy };
   if (service === 'local') throw noLocalLease(chosenBy);
 
-  const own = service === 'auto' ? ownBrowsers(options, environment) : null;
-  if (own) return own;
+  const browsers = service === 'auto' ? ownBrowsers(options, environment) : null;
+  if (browsers) return browsers;
 
   const apiKey = options.apiKey ?? variable(environment, 'POOLWRIGHT_API_KEY');
   if (!apiKey && service === 'auto') {

@@ -18,7 +18,6 @@ export class BrokerUpdates {
   #sentState = '';
   #isSending = false;
   #stopped = false;
-
   readonly #address: BrokerAddress;
   readonly #onConnected: OnConnected;
 

@@ -1,7 +1,7 @@
 import type { PlaywrightWorkerOptions } from '@playwright/test';
 import type { Suite } from '@playwright/test/reporter';
 
-/** What a run says about tests on browsers of this machine. */
+/** Notices about tests on browsers of this machine. */
 
 /** The projects of this run that stay on local browsers; null: none does. */
 export function localProjects(suite: Suite): string | null {

@@ -17,7 +17,6 @@ import { timelineHtml } from './timeline/timeline-page.ts';
  * printed after the output of the other reporters.
  */
 
-/** A run with its files. */
 export interface WrittenRun extends RunWithFigures {
   budget: BudgetCheck;
   /** The files that were written, relative to the working directory. */
@@ -92,7 +91,6 @@ interface BudgetCheck {
   unknown: string[];
 }
 
-/** Checks a run against its budget. */
 export function checkBudget({ usedBytes, proxiedBytes, sessions, costCents }: RunFigures, budget: Budget): BudgetCheck {
   const check: BudgetCheck = { exceeded: [], unknown: [] };
   const hold = (name: keyof Budget, actual: number | null, unit: string) => {

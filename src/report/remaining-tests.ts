@@ -41,7 +41,6 @@ export class RemainingTests {
     if (hasFailed && retry < retries) group?.waiting.add(id);
   }
 
-  /** The current state. */
   get state(): RemainingParams['projects'] {
     return this.#projects.map(({ id, groups }) => ({
       project: id,
@@ -106,6 +105,6 @@ function isFullyParallel(config: FullConfig, project: FullProject): boolean {
 
 /** A project may have its own limit (Playwright ≥ 1.52). */
 function workersOf(project: FullProject): number {
-  const own: unknown = 'workers' in project ? project.workers : undefined;
-  return typeof own === 'number' ? own : Number.POSITIVE_INFINITY;
+  const limit: unknown = 'workers' in project ? project.workers : undefined;
+  return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY;
 }

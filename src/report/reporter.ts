@@ -51,8 +51,8 @@ export default class PoolwrightReporter implements Reporter {
   /** @throws OptionsError for wrong options. Playwright adds others. */
   constructor(given: PoolwrightReporterOptions = {}) {
     const { budget, shards } = { ...rememberedOptions(), ...given };
-    const own = { ...(budget && { budget }), ...(shards !== undefined && { shards }) };
-    const options = parseHostedOptions(own, 'the options of poolwright/reporter');
+    const known = { ...(budget && { budget }), ...(shards !== undefined && { shards }) };
+    const options = parseHostedOptions(known, 'the options of poolwright/reporter');
     this.#budget = options.budget ?? {};
     const all = Object.values<new (options: PoolwrightReporterOptions) => ReporterFeature>(FEATURES);
     this.#features = all.map((Feature) => new Feature(options));

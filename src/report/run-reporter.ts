@@ -8,7 +8,6 @@ import type { RunRecord } from '../record/run-record.ts';
  * the two may be loaded by different module systems.
  */
 
-/** A reporter that reports the run. */
 export interface RunReporter {
   /**
    * Completes the record of the run, and replaces the one that the broker wrote. The summary is printed later, after
@@ -20,7 +19,6 @@ export interface RunReporter {
 const REPORTER = Symbol.for('poolwright.run-reporter');
 const holder = globalThis as { [REPORTER]?: RunReporter };
 
-/** The reporter calls this when it is loaded. */
 export function registerReporter(reporter: RunReporter): void {
   holder[REPORTER] = reporter;
 }

@@ -10,7 +10,6 @@ export class TestResults {
   readonly #results = new Map<string, TestRecord>();
   /** Tests that used a hosted browser, with their attachments. */
   readonly #withAttachment = new Map<string, TestWithAttachment>();
-
   readonly #rootDir: string;
 
   /** @param rootDir of the config; recorded file names are relative to it */

@@ -1,35 +1,6 @@
 import * as z from 'zod';
 import type { ApiCall, Named } from './http/api-call.ts';
-import {
-  accountBalance,
-  accountBilling,
-  acquireRequest,
-  acquireResponse,
-  createPoolRequest,
-  createSessionRequest,
-  dedicatedIpList,
-  deleteExtensionResponse,
-  deletePoolResponse,
-  deleteProfileRequest,
-  deleteProfileResponse,
-  description,
-  extensionAnswer,
-  extensionId,
-  extensionList,
-  flushResponse,
-  listSessionsRequest,
-  pool,
-  poolId,
-  poolList,
-  profileList,
-  releaseRequest,
-  releaseResponse,
-  session,
-  sessionList,
-  stopSessionResponse,
-  updatePoolRequest,
-  updateSessionRequest,
-} from './schemas/index.ts';
+import * as schemas from './schemas/index.ts';
 
 /** An endpoint as the client uses it. */
 export interface Endpoint {
@@ -55,59 +26,74 @@ const bySession = z.strictObject({ sessionId: z.string().min(1) });
 const byForce = z.strictObject({ force: z.boolean().optional() });
 
 const ofSession = { query: bySession, subject: ({ sessionId }: Named) => `session ${sessionId}` };
-const ofPool = { id: { schema: poolId, of: (id: string) => `pool ${JSON.stringify(id)}` } };
+const ofPool = { id: { schema: schemas.poolId, of: (id: string) => `pool ${JSON.stringify(id)}` } };
 const ofExtension = {
-  id: { schema: extensionId, of: () => 'an extension' },
+  id: { schema: schemas.extensionId, of: () => 'an extension' },
   subject: ({ id }: Named) => `extension ${id}`,
-  answer: extensionAnswer,
+  answer: schemas.extensionAnswer,
 };
 const ofProfile = {
-  query: deleteProfileRequest,
+  query: schemas.deleteProfileRequest,
   subject: ({ profileName }: Named) => `profile ${JSON.stringify(profileName)}`,
 };
 const ofLease = { ...ofPool, subject: ({ leaseId }: Named) => `lease ${leaseId}` };
 
 /** Every endpoint, stated once: what is sent and received, and how its calls are made. */
 export const API = {
-  createSession: on('POST', SESSION, 'never', { body: createSessionRequest, answer: session }),
-  getSession: on('GET', SESSION, 'always', { ...ofSession, answer: session }),
-  updateSession: on('PATCH', SESSION, 'always', { ...ofSession, body: updateSessionRequest, answer: session }),
+  createSession: on('POST', SESSION, 'never', { body: schemas.createSessionRequest, answer: schemas.session }),
+  getSession: on('GET', SESSION, 'always', { ...ofSession, answer: schemas.session }),
+  updateSession: on('PATCH', SESSION, 'always', {
+    ...ofSession,
+    body: schemas.updateSessionRequest,
+    answer: schemas.session,
+  }),
   stopSession: on('DELETE', SESSION, 'always', {
     ...ofSession,
-    answer: stopSessionResponse,
+    answer: schemas.stopSessionResponse,
     undone: 'the session may still be running',
   }),
-  listSessions: on('GET', '/v1/browser/sessions', 'always', { query: listSessionsRequest, answer: sessionList }),
-  createPool: on('POST', POOLS, 'never', { body: createPoolRequest, answer: pool }),
-  listPools: on('GET', POOLS, 'always', { answer: poolList }),
-  getPool: on('GET', POOL, 'always', { ...ofPool, answer: pool }),
-  updatePool: on('PATCH', POOL, 'always', { ...ofPool, body: updatePoolRequest, answer: pool }),
-  deletePool: on('DELETE', POOL, 'always', { ...ofPool, query: byForce, answer: deletePoolResponse }),
-  acquire: on('POST', `${POOL}/acquire`, 'if-responded', { ...ofPool, body: acquireRequest, answer: acquireResponse }),
-  release: on('POST', `${POOL}/release`, 'always', { ...ofLease, body: releaseRequest, answer: releaseResponse }),
-  flushPool: on('POST', `${POOL}/flush`, 'if-responded', { ...ofPool, answer: flushResponse }),
-  listProfiles: on('GET', '/v1/browser/profiles', 'always', { answer: profileList }),
+  listSessions: on('GET', '/v1/browser/sessions', 'always', {
+    query: schemas.listSessionsRequest,
+    answer: schemas.sessionList,
+  }),
+  createPool: on('POST', POOLS, 'never', { body: schemas.createPoolRequest, answer: schemas.pool }),
+  listPools: on('GET', POOLS, 'always', { answer: schemas.poolList }),
+  getPool: on('GET', POOL, 'always', { ...ofPool, answer: schemas.pool }),
+  updatePool: on('PATCH', POOL, 'always', { ...ofPool, body: schemas.updatePoolRequest, answer: schemas.pool }),
+  deletePool: on('DELETE', POOL, 'always', { ...ofPool, query: byForce, answer: schemas.deletePoolResponse }),
+  acquire: on('POST', `${POOL}/acquire`, 'if-responded', {
+    ...ofPool,
+    body: schemas.acquireRequest,
+    answer: schemas.acquireResponse,
+  }),
+  release: on('POST', `${POOL}/release`, 'always', {
+    ...ofLease,
+    body: schemas.releaseRequest,
+    answer: schemas.releaseResponse,
+  }),
+  flushPool: on('POST', `${POOL}/flush`, 'if-responded', { ...ofPool, answer: schemas.flushResponse }),
+  listProfiles: on('GET', '/v1/browser/profiles', 'always', { answer: schemas.profileList }),
   deleteProfile: on('DELETE', '/v1/browser/profile', 'always', {
     ...ofProfile,
-    answer: deleteProfileResponse,
+    answer: schemas.deleteProfileResponse,
     undone: 'the profile may still be there',
   }),
-  uploadExtension: on('POST', EXTENSIONS, 'never', { answer: extensionAnswer }),
-  listExtensions: on('GET', EXTENSIONS, 'always', { answer: extensionList }),
+  uploadExtension: on('POST', EXTENSIONS, 'never', { answer: schemas.extensionAnswer }),
+  listExtensions: on('GET', EXTENSIONS, 'always', { answer: schemas.extensionList }),
   getExtension: on('GET', EXTENSION, 'always', ofExtension),
   replaceExtension: on('PUT', EXTENSION, 'always', ofExtension),
   deleteExtension: on('DELETE', EXTENSION, 'always', {
     ...ofExtension,
-    answer: deleteExtensionResponse,
+    answer: schemas.deleteExtensionResponse,
     undone: 'it may still be there',
   }),
-  listDedicatedIps: on('GET', '/v1/network/ips', 'always', { answer: dedicatedIpList }),
-  getBalance: on('GET', '/v1/account/balance', 'always', { answer: accountBalance }),
-  getBilling: on('GET', '/v1/account/billing', 'always', { answer: accountBilling }),
+  listDedicatedIps: on('GET', '/v1/network/ips', 'always', { answer: schemas.dedicatedIpList }),
+  getBalance: on('GET', '/v1/account/balance', 'always', { answer: schemas.accountBalance }),
+  getBilling: on('GET', '/v1/account/billing', 'always', { answer: schemas.accountBilling }),
 };
 
 /** The service's own description, which does not list itself. */
-export const DESCRIPTION = on('GET', '/doc', 'always', { answer: description });
+export const DESCRIPTION = on('GET', '/doc', 'always', { answer: schemas.description });
 
 /**
  * Every endpoint of the service (tables A and B of the service document) with the schemas that the client checks what

@@ -1,9 +1,9 @@
 import type { FinishedTest, PictureSize, RunView, WatchPicture } from '../broker/watch/view.ts';
 import type { PageInput } from '../common/page/page-input.ts';
 
-/** What the server and its page send each other. Times are the server's, in ms since the epoch. */
+/** Messages between the server and its page. Times are the server's, in ms since the epoch. */
 
-/** What changed since the last message to the same page. */
+/** Changes since the last message to the same page. */
 export interface ViewMessage {
   type: 'view';
   /** When it was sent: the page's clock may differ. */
@@ -28,7 +28,7 @@ export interface PictureHeader extends Omit<WatchPicture, 'data'> {
   run: string;
 }
 
-/** What a page sends. */
+/** A message of the page. */
 export type PageMessage =
   /** The slots that its reader sees, which replace those of the last message. */
   | { type: 'demand'; slots: { run: string; slot: number; size: PictureSize }[] }

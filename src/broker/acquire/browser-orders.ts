@@ -2,26 +2,18 @@ import type { Clock } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import type { LeasePlan } from '../../options/schema/plan.ts';
 import { refusalOf } from '../../providers/failure-policy.ts';
-import type { BrowserProvider, Endable, Refusal, RunPools } from '../../providers/port.ts';
+import type { BrowserProvider, Endable, RunPools } from '../../providers/port.ts';
 import type { EndReason } from '../../record/enums.ts';
 import { type AcquiredBrowser, type HeldBrowser, heldBrowser, type WorkerSlot } from '../browsers/held-browser.ts';
 import { noteFor, type RunIdentity } from '../browsers/session-note.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 import { type Order, SurplusOrder } from './pending-orders.ts';
+import type { RecentRefusal } from './recent-refusal.ts';
 import { RequestAccount } from './request-account.ts';
 import { BrowserRequest } from './requests/browser-request.ts';
 import type { Priority, RequestScheduler, Waiting } from './requests/request-scheduler.ts';
 
-/** Remembers the service's last refusal to provide a browser. */
-export interface Refusals {
-  /** The service refused; the request is retried. */
-  saw(refusal: Refusal): void;
-  /** Describes the last refusal; null if there is no recent one. */
-  lately(): string | null;
-}
-
-/** What {@link BrowserOrders} needs from the broker. */
 export interface BrowserOrdersOptions {
   provider: BrowserProvider;
   run: RunIdentity;
@@ -29,7 +21,7 @@ export interface BrowserOrdersOptions {
   pools: Pick<RunPools, 'resolve'>;
   ledger: Ledger;
   log: Log;
-  refusals: Refusals;
+  refusals: Pick<RecentRefusal, 'lately' | 'saw'>;
   /** Fires when no more browsers are requested. */
   closes: AbortSignal;
   /** Fires when the run stops waiting for the service's responses. */
@@ -38,7 +30,6 @@ export interface BrowserOrdersOptions {
   onCame(held: HeldBrowser): void;
   /** Called with a browser that no worker gets: ends it. */
   onUnused(held: HeldBrowser, reason: EndReason): void;
-  /** Called with every failure. */
   onFailed(error: unknown): void;
   clock: Clock;
   random(): number;
@@ -49,19 +40,17 @@ export class BrowserOrders {
   #requests = 0;
   readonly #accounts = new Set<RequestAccount>();
   readonly #pending = new Set<Promise<HeldBrowser>>();
-
   readonly #options: BrowserOrdersOptions;
 
   constructor(options: BrowserOrdersOptions) {
     this.#options = options;
   }
 
-  /** Requests of which one more browser may run whose ID is unknown: those whose create had an unknown outcome. */
+  /** Requests with a create of unknown outcome: one more browser with an unknown ID may run for each of them. */
   get doubtful(): RequestAccount[] {
     return [...this.#accounts].filter(({ isDoubtful }) => isDoubtful);
   }
 
-  /** Requests one browser. */
   order(plan: LeasePlan, slot: WorkerSlot, priority: () => Priority, needMs: () => number): Order {
     const { scheduler, ends, pools, provider } = this.#options;
     const { limited } = provider;
@@ -98,21 +87,8 @@ export class BrowserOrders {
   }
 
   async #run(plan: LeasePlan, slot: WorkerSlot, standing: Standing): Promise<HeldBrowser> {
-    const {
-      provider,
-      run,
-      scheduler,
-      pools,
-      ledger,
-      log,
-      refusals,
-      onCame,
-      onUnused,
-      onFailed,
-      clock,
-      closes,
-      random,
-    } = this.#options;
+    const { provider, run, scheduler, pools, ledger, log, refusals, clock, closes, random } = this.#options;
+    const { onCame, onUnused, onFailed } = this.#options;
     const request = `${run.mark}-${++this.#requests}`;
     const askedAt = new Date(clock.now());
     const order = { plan, slot, askedAt, shard: run.shard };

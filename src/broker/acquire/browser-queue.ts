@@ -16,7 +16,6 @@ import type { WorkerRequest } from './waiters.ts';
  */
 const ASK_BACK_MS = 5_000;
 
-/** The parts of the queue. */
 export interface BrowserQueueOptions {
   orders: Pick<BrowserOrders, 'order'>;
   ender: Pick<BrowserEnder, 'end'>;
@@ -43,9 +42,7 @@ export class BrowserQueue {
   readonly #byPlan = new WeakMap<LeasePlan, PlanQueue>();
   /** When a worker was last asked for its browser, in ms since the epoch. */
   #askedBackAt = 0;
-  /** The waiting requests. */
   readonly #waiting = new Map<WorkerRequest, RequestDeadline>();
-
   readonly #options: BrowserQueueOptions;
 
   constructor(options: BrowserQueueOptions) {

@@ -19,7 +19,6 @@ export interface IdleActions {
 /** The idle browsers of one plan. */
 export class IdleBrowsers {
   readonly #all = new Set<HeldBrowser>();
-
   readonly #actions: IdleActions;
   readonly #clock: Clock;
   readonly #idleMs: number;
@@ -54,7 +53,6 @@ export class IdleBrowsers {
     return best;
   }
 
-  /** Marks a browser as idle. */
   keep(held: HeldBrowser): void {
     this.#all.add(held);
     this.#lookAfter(held, this.#clock.now());

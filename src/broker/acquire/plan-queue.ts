@@ -42,7 +42,6 @@ export class PlanQueue {
   #tests: Tests | null = null;
   /** How many announced workers have not asked yet; below 0: more workers have asked than were announced. */
   #toCome = 0;
-
   readonly #actions: QueueActions;
   readonly #reuse: LeasePlan['reuse'];
   readonly #clock: Clock;
@@ -60,7 +59,6 @@ export class PlanQueue {
     this.#idle = new IdleBrowsers({ end, othersStarve, notTaken }, clock, idleMs);
   }
 
-  /** Number of waiting workers. */
   get waiting(): number {
     return this.#waiters.inNeed.length;
   }

@@ -5,7 +5,6 @@ import type { EndReason } from '../../record/enums.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { SurplusOrder } from './pending-orders.ts';
 
-/** What {@link RequestAccount} needs from the broker. */
 export interface AccountOptions {
   provider: Pick<BrowserProvider, 'reportsDoubt' | 'kept'>;
   /** When the request was made, in ms since the epoch. */
@@ -27,7 +26,6 @@ export class RequestAccount implements AcquireAccount {
   /** Number of creates with an unknown outcome. */
   #doubts = 0;
   #isOver = false;
-
   readonly #options: AccountOptions;
 
   constructor(options: AccountOptions) {
@@ -44,7 +42,7 @@ export class RequestAccount implements AcquireAccount {
     return this.#options.askedAt;
   }
 
-  /** Whether the request may have made a browser whose ID is unknown. */
+  /** Whether the request may have made a browser with an unknown ID. */
   get isDoubtful(): boolean {
     return this.#doubts > 0;
   }
@@ -67,7 +65,7 @@ export class RequestAccount implements AcquireAccount {
     end(browser, key, reason);
   }
 
-  /** A create may have made a browser whose ID is unknown. */
+  /** A create may have made a browser with an unknown ID. */
   doubt(): void {
     this.#doubts += 1;
   }
@@ -126,7 +124,7 @@ export class RequestAccount implements AcquireAccount {
   }
 }
 
-/** Of a browser beside the request's own. */
+/** The ledger key of a further browser of a request. */
 function keyOf(request: string, { sessionId }: Endable): string {
   return `${request}+${sessionId}`;
 }

@@ -9,7 +9,6 @@ const NOTICE_AGAIN_MS = 30_000;
 /** How long before the timeout to collect details for its message, in ms; a short timeout uses a quarter of itself. */
 const EXPLAIN_MS = 3_000;
 
-/** What {@link RequestDeadline} needs. */
 export interface DeadlineOptions {
   slot: WorkerSlot;
   /** ms */
@@ -35,7 +34,6 @@ export class RequestDeadline {
   readonly since: number;
   /** Details about the wait; null: not collected yet. */
   #explained: string | null = null;
-
   readonly #options: DeadlineOptions;
 
   constructor(options: DeadlineOptions) {

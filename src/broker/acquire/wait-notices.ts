@@ -9,7 +9,6 @@ const TOGETHER_MS = 200;
 export class WaitNotices {
   readonly #late = new Map<string, RequestDeadline[]>();
   #timer: Timer | null = null;
-
   readonly #log: Log;
   readonly #clock: Clock;
 

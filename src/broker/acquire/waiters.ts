@@ -45,7 +45,6 @@ export class Waiters {
     return this.#inNeed;
   }
 
-  /** Prefetches. */
   get prefetches(): readonly Waiter[] {
     return this.#prefetches;
   }

@@ -7,7 +7,6 @@ import type { BrowserProvider, Endable, ReleaseOptions } from '../../providers/p
 /** Delay between two attempts to end a browser, in ms; grows from `first` to `most`. */
 const RETRY_MS = { first: 1_000, most: 15_000 } as const;
 
-/** What {@link untilEnded} needs. */
 export interface Ending extends Pick<ReleaseOptions, 'reason'> {
   provider: Pick<BrowserProvider, 'release'>;
   browser: Endable;

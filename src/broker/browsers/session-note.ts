@@ -25,16 +25,13 @@ export interface RunIdentity extends PoolOwner, Pick<NoteFields, 'shard'> {
   now?: () => number;
 }
 
-/** The fields of a parsed note. `shard` and `project` are verbatim. */
+/** The fields of a parsed note: `shard` and `project` as written there, `beat` to the minute. */
 export interface ParsedNote extends Omit<NoteFields, 'shard'> {
   shard: string;
-  /** To the minute. */
-  beat: Date;
 }
 
 const MINUTE_MS = 60_000;
 
-/** Returns the note of a browser for this slot. */
 export function noteFor(run: RunIdentity, slot: WorkerSlot, request: string, plan: LeasePlan): string {
   const { runId, shard, suite, now = Date.now } = run;
   const beat = new Date(now());

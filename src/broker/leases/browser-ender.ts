@@ -8,7 +8,6 @@ import { type HeldBrowser, markEnded, markEnding } from '../browsers/held-browse
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
 
-/** What {@link BrowserEnder} needs from the broker. */
 export interface EnderOptions {
   provider: Pick<BrowserProvider, 'release' | 'report'>;
   ledger: Ledger;

@@ -9,7 +9,7 @@ import type { HostedProject } from '../rpc/messages/protocol.ts';
  */
 export class Projects {
   readonly #run: ReadonlyMap<string, HostedProject>;
-  readonly #own = new WeakMap<Holder, HostedProject>();
+  readonly #registered = new WeakMap<Holder, HostedProject>();
 
   constructor(projects: readonly HostedProject[]) {
     this.#run = new Map(projects.map((project) => [project.id, project]));
@@ -17,7 +17,7 @@ export class Projects {
 
   /** Registers a worker's own project. For this worker, it overrides a project of the run with the same ID. */
   register(holder: Holder, project: HostedProject): void {
-    this.#own.set(holder, project);
+    this.#registered.set(holder, project);
   }
 
   /**
@@ -25,8 +25,8 @@ export class Projects {
    * @throws OptionsError for an unknown project
    */
   of(holder: Holder, id: string): HostedProject {
-    const own = this.#own.get(holder);
-    const found = own?.id === id ? own : this.#run.get(id);
+    const registered = this.#registered.get(holder);
+    const found = registered?.id === id ? registered : this.#run.get(id);
     if (!found) throw unknownProject(id, [...this.#run.keys()]);
     return found;
   }
@@ -36,7 +36,6 @@ export class Projects {
     return this.#run.get(id) ?? null;
   }
 
-  /** The plans of the run. */
   get plans(): LeasePlan[] {
     return [...this.#run.values()].map(({ plan }) => plan);
   }

@@ -55,7 +55,6 @@ export class SessionNotes {
   }
 }
 
-/** What the heartbeat needs. */
 export interface HeartbeatOptions {
   ledger: Pick<Ledger, 'beat'>;
   browsers: HeldBrowsers;

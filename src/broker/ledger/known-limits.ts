@@ -37,7 +37,7 @@ function ownerOf(service: ServiceChoice): string | null {
   return service.kind === 'provider' ? `provider ${basename(service.file)}` : null;
 }
 
-/** What is known; nothing where the file is missing or damaged. */
+/** Returns the limits in the file; none if it is missing or damaged. */
 export function readLimits(file: string | null): KnownLimits {
   if (file === null) return NOTHING;
   try {

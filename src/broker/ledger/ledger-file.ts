@@ -58,7 +58,6 @@ export type LedgerEntry = v.InferOutput<typeof ledgerEntry>;
 export type LedgerChange = v.InferOutput<typeof ledgerChange>;
 export type LedgerContent = v.InferOutput<typeof ledgerContent>;
 
-/** A ledger and its file. */
 export interface FoundLedger {
   file: string;
   content: LedgerContent;

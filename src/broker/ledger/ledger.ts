@@ -12,7 +12,6 @@ const MOST_CHANGES = 1_000;
 /** Appends to an existing file only: if it was removed, the ledger is rewritten as a whole. */
 const APPEND = constants.O_WRONLY | constants.O_APPEND;
 
-/** The owner of a ledger. */
 export interface LedgerOwner {
   /** Directory of this project's ledgers. */
   directory: string;
@@ -50,7 +49,6 @@ export class Ledger {
     this.#log = log;
     this.#now = now;
     this.#later = later;
-
     this.#file = owner && join(owner.directory, ledgerFileName(owner.content.runId, randomBytes(4).toString('hex')));
   }
 
@@ -80,7 +78,6 @@ export class Ledger {
     if (this.#pools.delete(name)) this.#write({ poolGone: name });
   }
 
-  /** What it names. */
   get entries(): readonly Readonly<LedgerEntry>[] {
     return [...this.#entries.values()];
   }

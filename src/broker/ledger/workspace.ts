@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 
-/** Whose browsers a ledger names, without the key: a workspace of the service, or the file of a provider. */
+/** The owner of the browsers in a ledger, without its key: a workspace of the service, or the file of a provider. */
 export interface Workspace {
   baseURL: string;
   workspace: string;

@@ -22,7 +22,6 @@ export interface Log {
   error(message: string, cause?: unknown): void;
 }
 
-/** Options of a log. */
 export interface LogOptions {
   /** Appended to; null: no file. */
   file: string | null;
@@ -32,7 +31,6 @@ export interface LogOptions {
   debug: boolean;
 }
 
-/** Creates a log for a file and the terminal. */
 export function createLog({ file, terminal, secrets, debug }: LogOptions): Log {
   if (file) mkdirSync(dirname(file), { recursive: true });
 

@@ -11,7 +11,7 @@ const SILENT_MS = 20 * 60_000;
 /** A note that is not renewed is that old, in ms, when its run is certainly over: no browser is used for longer. */
 const UNRENEWED_MS = MOST_LIFETIME_MS + SILENT_MS;
 
-/** What {@link LivenessChecker} judges by. */
+/** The evidence for {@link LivenessChecker}. */
 export interface Judging {
   /** The current time by the service's clock, which beats also use, in ms since the epoch. */
   now: number;
@@ -57,18 +57,15 @@ export class LivenessChecker {
   readonly #aliveUntil = new Map<string, number>();
   /** Brokers with a certain state, by key; true: dead. */
   readonly #known = new Map<string, boolean>();
-
   readonly #judging: Judging;
 
   constructor(judging: Judging) {
     this.#judging = judging;
-
     for (const dead of judging.deadBrokers ?? []) this.#known.set(brokerKey(dead), true);
     const noteCounts = judging.renewsNotes === false ? UNRENEWED_MS : SILENT_MS;
     for (const note of judging.notes ?? []) this.#alive(brokerOfNote(note), note.beat.getTime() + noteCounts);
   }
 
-  /** Whether the broker of a ledger is dead. */
   async isDead(ledger: LedgerContent): Promise<boolean> {
     const key = brokerKey(ledger);
     // A ledger is renewed: it says more than a note that is not.

@@ -16,7 +16,6 @@ const SWEEP_MS = 45_000;
 /** A run's sweeps: one at the start and, if that left something, another one at the end. */
 export class RunSweep {
   #first: Promise<SweepResult> | null = null;
-
   readonly #options: SweepOptions;
   readonly #log: Log;
 
@@ -54,7 +53,7 @@ export class RunSweep {
   }
 }
 
-/** What to do about browsers that a sweep could neither find nor rule out, one line each. */
+/** Advice about browsers that a sweep could neither find nor rule out, one line each. */
 export function unknownBrowserLines(unknown: SweepResult['unknownBrowsers']): string[] {
   return unknown.map(({ request, runId, listedBy, ledger }) => {
     const what = `run ${runId} may have left one more browser (its \`acquire\` had no result)`;

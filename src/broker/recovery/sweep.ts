@@ -12,7 +12,6 @@ import { type FoundLedger, type LedgerContent, ledgerLine, readLedgers } from '.
 import type { Workspace } from '../ledger/workspace.ts';
 import { type BrokerName, brokerKey, brokerOfNote, type Judging, LivenessChecker } from './liveness-checker.ts';
 
-/** Options of a sweep. */
 export interface SweepOptions {
   provider: BrowserProvider;
   workspace: Workspace;
@@ -35,9 +34,7 @@ export interface SweepOptions {
   askSocket?: Judging['askSocket'];
 }
 
-/** Results of a sweep. */
 export interface SweepResult {
-  /** Sessions that were stopped or released. */
   stopped: { sessionId: string; runId: string }[];
   /** Names of the deleted pools, which were created for dead runs. */
   poolsDeleted: string[];
@@ -102,7 +99,6 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   return result;
 }
 
-/** An empty result. */
 export function emptySweep(): SweepResult {
   return {
     stopped: [],
@@ -224,7 +220,6 @@ function keepRest({ file, content: { beatAt }, ended }: DeadLedger, result: Swee
   }
 }
 
-/** Removes a finished ledger. */
 function removeLedger({ file }: FoundLedger, result: SweepResult): void {
   try {
     rmSync(file, { force: true });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** Who has opened a connection. */
+/** The opener of a connection. */
 export const roles = ['worker', 'control', 'observer'] as const;
 
 /** `observer`: has another token, and may send only requests of features. */
@@ -8,7 +8,7 @@ export type Role = (typeof roles)[number];
 
 /** One request of a protocol. */
 interface CallSpec {
-  /** Who may send it; null: everybody. */
+  /** The roles that may send it; null: all. */
   readonly roles: readonly Role[] | null;
   readonly params: v.GenericSchema;
   readonly result: v.GenericSchema;

@@ -20,7 +20,6 @@ export class LineSocket {
   /** The parts of an incomplete line. */
   #parts: string[] = [];
   #length = 0;
-
   readonly #socket: Socket;
   readonly #options: LineSocketOptions;
 

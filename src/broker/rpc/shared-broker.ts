@@ -12,7 +12,6 @@ const sharedBroker = v.object({
   token: v.string(),
   /** Process that started the broker. */
   runner: v.number(),
-  /** Number of workers of the run. */
   workers: v.optional(v.number()),
 });
 

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { posix } from 'node:path';
 import { longestSocketPath } from '../../common/platform/socket-path.ts';
 
-/** The machine of an address. */
 export interface Machine {
   platform: NodeJS.Platform;
   /** As returned by `os.tmpdir()`. */
@@ -44,7 +43,6 @@ export function isSocketDirectory(directory: string, machine: Machine = thisMach
   );
 }
 
-/** The socket in such a directory. */
 export function socketIn(directory: string): string {
   return posix.join(directory, SOCKET);
 }
@@ -54,7 +52,7 @@ export function ownSocketDirectories(machine: Machine = thisMachine()): string[]
   return [...new Set(socketParents(machine))].flatMap((parent) =>
     namesIn(parent)
       .map((name) => posix.join(parent, name))
-      .filter((path) => isSocketDirectory(path, machine) && isOwn(path)),
+      .filter((path) => isSocketDirectory(path, machine) && isPrivate(path)),
   );
 }
 
@@ -66,8 +64,8 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Whether nobody else can have written into this directory. */
-function isOwn(directory: string): boolean {
+/** Whether only this user can have written into this directory. */
+function isPrivate(directory: string): boolean {
   try {
     const { uid, mode } = statSync(directory);
     return uid === process.getuid?.() && (mode & 0o077) === 0;
@@ -88,13 +86,12 @@ export function isRunOver(path: string, platform: NodeJS.Platform = process.plat
  */
 export function socketParents({ platform, temporary }: Machine): string[] {
   if (platform === 'win32') return [];
-  const own = posix.resolve(temporary); // workers may have a different working directory
-  const path = posix.join(own, `${PREFIX}XXXXXX`, SOCKET);
+  const preferred = posix.resolve(temporary); // workers may have a different working directory
+  const path = posix.join(preferred, `${PREFIX}XXXXXX`, SOCKET);
   const fits = Buffer.byteLength(path) <= longestSocketPath(platform);
-  return fits ? [own, SHORTEST_TEMPORARY] : [SHORTEST_TEMPORARY];
+  return fits ? [preferred, SHORTEST_TEMPORARY] : [SHORTEST_TEMPORARY];
 }
 
-/** This machine. */
 function thisMachine(): Machine {
   return { platform: process.platform, temporary: tmpdir() };
 }

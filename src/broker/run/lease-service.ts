@@ -28,7 +28,6 @@ import { PrefetchCancelled } from '../rpc/messages/refusals.ts';
 /** How long a worker waits until the browser that it gave back has ended and its profile is saved, in ms. */
 const SAVED_MS = 10_000;
 
-/** What {@link LeaseService} needs. */
 export interface LeaseServiceOptions {
   projects: Projects;
   browsers: HeldBrowsers;

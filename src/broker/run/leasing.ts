@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../common/clock.ts';
 import { endsTheRun } from '../../providers/failure-policy.ts';
 import type { BrowserProvider, RunPools } from '../../providers/port.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
-import { BrowserOrders, type Refusals } from '../acquire/browser-orders.ts';
+import { BrowserOrders, type BrowserOrdersOptions } from '../acquire/browser-orders.ts';
 import { BrowserQueue } from '../acquire/browser-queue.ts';
 import { RequestScheduler } from '../acquire/requests/request-scheduler.ts';
 import { WaitNotices } from '../acquire/wait-notices.ts';
@@ -16,7 +16,6 @@ import type { Log } from '../log/log.ts';
 import { LeaseService } from './lease-service.ts';
 import { endRun, RunPhase } from './run-end.ts';
 
-/** What {@link createLeasing} needs. */
 export interface LeasingOptions {
   provider: BrowserProvider;
   run: RunIdentity;
@@ -26,7 +25,7 @@ export interface LeasingOptions {
   limit: number | null;
   ledger: Ledger;
   log: Log;
-  refusals: Refusals;
+  refusals: BrowserOrdersOptions['refusals'];
   /** Fires with the reason if the service ends before the run; if not given, it never does. */
   serviceGone?: AbortSignal | undefined;
   recorder: Pick<RunRecorder, 'add' | 'changed' | 'leaseFailed'>;

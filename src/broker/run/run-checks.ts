@@ -3,7 +3,6 @@ import type { Balance, BrowserPool, BrowserProvider, RunPools } from '../../prov
 import type { RunSweep } from '../recovery/run-sweep.ts';
 import type { StartDeadline } from './start-deadline.ts';
 
-/** What {@link checkRun} needs before a run leases its first browser. */
 export interface RunChecks {
   provider: Pick<BrowserProvider, 'check' | 'limit' | 'balance' | 'limited'>;
   /** The deadline for the start, which covers each step. */
@@ -18,7 +17,6 @@ export interface RunChecks {
   shard: { current: number; total: number } | null;
 }
 
-/** Results of the checks. */
 export interface CheckedRun {
   /** How many browsers may run at the same time; null: unknown. */
   limit: number | null;

@@ -17,7 +17,6 @@ const DELETE_GRACE_MS = 60_000;
 /** After this time the terminal shows which ends are pending, in ms. */
 const SLOW_END_MS = 3_000;
 
-/** What {@link endRun} needs. */
 export interface RunEndOptions {
   phase: RunPhase;
   browsers: HeldBrowsers;

@@ -7,6 +7,7 @@ import { OptionsError } from '../../errors.ts';
 import type { BrowserProvider, RunPools } from '../../providers/port.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { RunRecorder } from '../../record/run-recorder.ts';
+import type { RecentRefusal } from '../acquire/recent-refusal.ts';
 import type { RunIdentity } from '../browsers/session-note.ts';
 import type { BrokerConfig } from '../config/config.ts';
 import type { BrokerFeature } from '../feature.ts';
@@ -19,7 +20,6 @@ import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
 import type { LeaseService } from './lease-service.ts';
 import { createLeasing } from './leasing.ts';
-import type { RecentRefusal } from './recent-refusal.ts';
 import { checkRun } from './run-checks.ts';
 import { closeService, type RunService, sweptWorkspace } from './run-service.ts';
 import type { StartDeadline } from './start-deadline.ts';
@@ -27,7 +27,7 @@ import type { StartDeadline } from './start-deadline.ts';
 /** How long the run waits until its observer has taken the final output, in ms. */
 const FLUSH_MS = 2_000;
 
-/** Of a run whose browsers come from where there are none. */
+/** The pools of a run on browsers of another provider, which has none. */
 const NO_POOLS: RunPools = {
   resolve: async ({ pool }) => {
     if (pool === null) return null;
@@ -47,7 +47,6 @@ export interface BrokerRun {
   close(): Promise<void>;
 }
 
-/** What the server needs to handle the requests of a run. */
 export interface BrokerHandlers {
   leases: LeaseService;
   recorder: Pick<RunRecorder, 'testUsed'>;
@@ -61,7 +60,6 @@ export interface BrokerHandlers {
   hangs(who: 'worker' | 'control', silentMs: number): void;
 }
 
-/** What a run begins with. */
 interface Beginning {
   start: StartDeadline;
   service: RunService;
@@ -180,13 +178,13 @@ function secretsOf({ token, projects }: BrokerConfig, service: RunService): stri
     ...proxySecrets(session),
     ...(typeof pool === 'object' ? proxySecrets(pool?.create.browser ?? {}) : []),
   ]);
-  const own =
+  const ofService =
     service.kind === 'hosted'
       ? [service.apiKey, ...addressSecrets(service.baseURL).slice(1)]
       : service.kind === 'browsers'
         ? service.browsers.flatMap(({ url }) => addressSecrets(url))
         : [];
-  return [...own, token, ...new Set(proxies)];
+  return [...ofService, token, ...new Set(proxies)];
 }
 
 export function openLog(config: BrokerConfig, service: RunService, terminal: Terminal): Log {

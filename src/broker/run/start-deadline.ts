@@ -8,13 +8,11 @@ export class StartDeadline {
   readonly #timer: NodeJS.Timeout;
   #waitsFor = 'its broker';
   #refusal: Refusal | null = null;
-
   readonly #timeoutMs: number;
 
   /** @param timeoutMs from now on */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
-
     this.#timer = setTimeout(() => this.#over.abort(this.#error()), timeoutMs);
   }
 

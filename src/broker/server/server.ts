@@ -170,7 +170,6 @@ function sameToken(given: string, expected: string): boolean {
 /** Length limit of a request, in characters: it may contain everything that a test used, or a picture. */
 const LONGEST_REQUEST = 16 * 1024 ** 2;
 
-/** A request as one line. */
 const request = v.object({
   id: v.pipe(v.number(), v.safeInteger()),
   method: v.string(),
@@ -179,7 +178,7 @@ const request = v.object({
 
 /** One side of a socket that handles requests. */
 interface Side {
-  /** What it may request, and what handles it. */
+  /** The requests that it may send, with their handlers. */
   served: readonly { calls: CallTable; handlers: ErasedHandlers }[];
   /** Null: it has not sent `hello`. */
   role(): Role | null;
@@ -201,8 +200,8 @@ function handleRequests(socket: Socket, { served, role, begun }: Side): void {
       const known = served.find(({ calls }) => Object.hasOwn(calls, method));
       const spec = known?.calls[method];
       if (!spec) throw new LeaseError('BROKER_FAILED', `"${method}" is not a request`);
-      const own = role();
-      if (spec.roles && (own === null || !spec.roles.includes(own))) {
+      const sender = role();
+      if (spec.roles && (sender === null || !spec.roles.includes(sender))) {
         throw new LeaseError('BROKER_FAILED', `"${method}" is for a ${spec.roles.join(' or a ')} only`);
       }
       return { id, result: (await known.handlers[method]?.(v.parse(spec.params, params) as never)) ?? null };

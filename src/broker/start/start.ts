@@ -26,7 +26,6 @@ export interface BrokerStart
     StartOptions,
     'idleMs' | 'projects' | 'recordDirectory' | 'runner' | 'shard' | 'workers' | 'workersChosen'
   > {
-  /** The options of the run. */
   options: MergedOptions;
   /** Directory of the user's package. */
   directory: string;
@@ -46,8 +45,8 @@ export async function startBrokerWith({
   ...start
 }: BrokerStart): Promise<{ broker: StartedBroker; service: ServiceChoice }> {
   const chosen = resolveService({ ...options, pool: options.pool ?? undefined }, process.env);
-  const isOwn = chosen.kind === 'browsers' || chosen.kind === 'provider';
-  if (isOwn) for (const { plan } of start.projects) assertOwn(plan, chosen.kind);
+  const isWithoutService = chosen.kind === 'browsers' || chosen.kind === 'provider';
+  if (isWithoutService) for (const { plan } of start.projects) assertOwn(plan, chosen.kind);
   const service =
     chosen.kind === 'provider' ? { ...chosen, file: resolve(chosen.isOption ? directory : '.', chosen.file) } : chosen;
   const { name, suite, ledgerDirectory } = projectDirectory(directory);

@@ -49,7 +49,6 @@ export class StartedBroker {
   #ending = false;
   /** Marks of every process so far. */
   readonly #marks: string[] = [];
-
   readonly #config: SharedConfig;
   readonly #socketDirectory: string | null;
 

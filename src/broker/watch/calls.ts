@@ -57,7 +57,7 @@ const demandParams = v.object({
 
 const watcherPictures = v.array(v.object({ ...pictureParams.entries, number }));
 
-/** What watching a run needs of workers and runners. Loaded when somebody watches, or a test holds. */
+/** The requests of workers and runners that are watched. Loaded when a watcher comes, or a test holds. */
 export const WATCHED_CALLS = {
   /** Sets all tests that run on this connection. */
   running: { roles: ['worker', 'control'], params: runningParams, result: nothing },
@@ -67,7 +67,7 @@ export const WATCHED_CALLS = {
   /** A test waits. Responds when a watcher has released the slot, or after `endHold`. One hold at a time. */
   hold: { roles: ['worker'], params: holdParams, result: nothing },
   endHold: { roles: ['worker'], params: v.object({}), result: nothing },
-  /** What watchers have done in the pages of a slot on hold, once there is something; null when the hold is over. */
+  /** Waits for input of watchers in the pages of a slot on hold; null when the hold is over. */
   inputs: { roles: ['worker'], params: slotParams, result: inputs },
 } as const satisfies CallTable;
 
@@ -99,7 +99,7 @@ export const WATCHER_CALLS = {
   release: { roles: ['observer'], params: slotParams, result: nothing },
 } as const satisfies CallTable;
 
-/** What a worker or a runner has of its broker to be watched. Each call rejects when the connection is lost. */
+/** These requests as calls. Each rejects when the connection is lost. */
 export type WatchedCalls = Calls<typeof WATCHED_CALLS>;
 
 /** Returns these calls over the connection of a worker or a runner. */

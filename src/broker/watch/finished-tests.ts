@@ -34,7 +34,7 @@ export class FinishedTests {
     }
   }
 
-  /** Those to be listed that came after the first so many. */
+  /** The tests to list, without the first `count`. */
   after(count: number): FinishedTest[] {
     return listed([...this.#tests.values()].slice(count));
   }

@@ -29,7 +29,7 @@ export class Latest<T> {
   /**
    * Returns the value as soon as it has another number.
    * @param number of the known value; 0: none is known
-   * @param signal whose wait it is: rejects with its reason
+   * @param signal ends the wait: rejects with its reason
    */
   async after(number: number, signal: AbortSignal): Promise<Numbered<T>> {
     while (number === this.#number) await this.#change(signal);

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Ask, type Calls, type CallTable, callsOver } from '../rpc/call-table.ts';
 
-/** What watchers want of a slot. */
+/** The demand of watchers for a slot. */
 const watchOrders = v.object({
   /** Increases with every change. */
   number: v.pipe(v.number(), v.safeInteger()),
@@ -13,10 +13,10 @@ const watchOrders = v.object({
 
 export type WatchOrders = v.InferOutput<typeof watchOrders>;
 
-/** What every worker and runner asks. Apart from the other calls, which load when somebody watches. */
+/** The request of every worker and runner, apart from those that load when a watcher comes. */
 export const ORDER_CALLS = {
   /**
-   * What watchers want of a slot (null: of the runner). Responds when it differs from the orders with the number
+   * The demand for a slot (null: for the runner). Responds when it differs from the orders with the number
    * `after` (0: none).
    */
   watchOrders: {

@@ -21,7 +21,7 @@ export interface RunView {
   /** How many tests have ended. Skipped ones are in neither. */
   passed: number;
   failed: number;
-  /** What pictures have cost so far. */
+  /** Bytes of all pictures so far. */
   pictureBytes: number;
 }
 

@@ -11,20 +11,20 @@ import { SlotHold } from './slot-hold.ts';
 import type { PageView, RunView, SlotView } from './view.ts';
 import { Watcher } from './watcher.ts';
 
-/** What the page shows of the run before it begins. */
+/** The part of a run that is known before it begins. */
 export type RunHead = Pick<RunView, 'name' | 'runner'>;
 
 type Connection = object;
 type Orders = Omit<WatchOrders, 'number'>;
 
-/** How often the state is compared while somebody watches, in ms: as soon as this, they see what changed. */
+/** Interval between two updates for watchers, in ms. */
 const TICK_MS = 500;
 /** How long the watchers may take to show a picture, in ms: the worker goes on without them then. */
 const SHOWN_MS = 10_000;
 
 /**
- * Connects a run's workers with its watchers. Workers and the runner keep a request open, which is answered when
- * somebody watches: without watchers, nothing is sent or computed.
+ * Connects a run's workers with its watchers. Workers and the runner keep a request open, which gets its response when
+ * a watcher comes: without watchers, nothing is sent or computed.
  */
 export class WatchHub {
   readonly #head: RunHead;
@@ -61,7 +61,7 @@ export class WatchHub {
     this.#update();
   }
 
-  /** Somebody watches from now on. */
+  /** Adds a watcher. */
   open(): Watcher {
     const watcher = new Watcher();
     this.#watchers.add(watcher);
@@ -93,7 +93,7 @@ export class WatchHub {
     return { number, view: value, finished: this.#finished.after(known) };
   }
 
-  /** What watchers want of a slot; null: of the run. */
+  /** The demand for a slot, once it has another number than `after`; null: for the run. */
   async orders(slot: number | null, after: number, signal: AbortSignal): Promise<WatchOrders> {
     const latest = this.#orders.get(slot) ?? new Latest(this.#ordersFor(slot));
     this.#orders.set(slot, latest);
@@ -101,7 +101,6 @@ export class WatchHub {
     return { number, ...value };
   }
 
-  /** Sets the tests that a connection runs. */
   running(connection: Connection, tests: RunningTests): void {
     // Steps follow each other fast: the next comparison is soon enough.
     this.#running.set(connection, tests);

@@ -1,23 +1,13 @@
-import { type Deferred, deferred } from '../../common/deferred.ts';
 import type { Demand, PictureParams, WatcherPicture } from './calls.ts';
+import { SlotPictures } from './slot-pictures.ts';
 import type { PictureSize } from './view.ts';
 
-/** A picture that the watcher has been sent and has not shown. */
-interface InFlight {
-  slot: number;
-  shown: Deferred<void>;
-}
-
-/**
- * One connection that watches the run. Of each slot, one picture is in flight; of those that come meanwhile, the newest
- * of each open page waits. So a slow watcher gets fewer pictures, and a suspended one costs no more memory with time.
- */
+/** One connection that watches the run. Of each slot, one picture is in flight. */
 export class Watcher {
   #demand: ReadonlyMap<number, PictureSize> = new Map();
-  /** By number. */
-  readonly #inFlight = new Map<number, InFlight>();
-  /** By page, the oldest first. */
-  readonly #waiting = new Map<string, PictureParams>();
+  readonly #slots = new Map<number, SlotPictures<PictureParams>>();
+  /** By number, the slot of each picture that was sent and is not shown yet. */
+  readonly #inFlight = new Map<number, SlotPictures<PictureParams>>();
   #untaken: WatcherPicture[] = [];
   #onPicture: () => void = () => undefined;
   #last = 0;
@@ -27,23 +17,22 @@ export class Watcher {
     return this.#demand;
   }
 
-  /** Sets for which slots it wants pictures. */
   wants(slots: Demand): void {
     this.#demand = new Map(slots.map(({ slot, size }) => [slot, size]));
-    for (const [page, { slot }] of this.#waiting) if (!this.#demand.has(slot)) this.#waiting.delete(page);
+    for (const [slot, pictures] of this.#slots) if (!this.#demand.has(slot)) pictures.stop();
   }
 
   /** Resolves when it has shown this picture, or the one of its slot that is in flight, or is gone. */
   async offer(picture: PictureParams): Promise<void> {
     if (this.#isGone) return;
-    const { slot, target } = picture;
-    const before = [...this.#inFlight.values()].find((each) => each.slot === slot);
-    if (before) this.#waiting.set(keyOf(slot, target), picture);
-    await (before?.shown.promise ?? this.#send(picture));
+    const { slot } = picture;
+    const pictures = this.#slots.get(slot) ?? new SlotPictures<PictureParams>((each) => this.#send(each));
+    this.#slots.set(slot, pictures);
+    await pictures.offer(picture);
   }
 
   pageClosed(slot: number, target: string): void {
-    this.#waiting.delete(keyOf(slot, target));
+    this.#slots.get(slot)?.drop(target);
   }
 
   /** Returns the pictures that it has not received, as soon as there is one; none when it is gone. */
@@ -57,35 +46,25 @@ export class Watcher {
   }
 
   shown(number: number): void {
-    const shown = this.#inFlight.get(number);
-    if (!shown) return;
+    const pictures = this.#inFlight.get(number);
     this.#inFlight.delete(number);
-    shown.shown.resolve();
-    const next = [...this.#waiting.values()].find(({ slot }) => slot === shown.slot);
-    if (!next) return;
-    this.#waiting.delete(keyOf(next.slot, next.target));
-    void this.#send(next);
+    pictures?.onShown();
   }
 
   gone(): void {
     this.#isGone = true;
     this.#demand = new Map();
     this.#untaken = [];
-    this.#waiting.clear();
     this.#onPicture();
-    for (const number of [...this.#inFlight.keys()]) this.shown(number);
+    for (const pictures of this.#slots.values()) pictures.stop();
   }
 
-  #send(picture: PictureParams): Promise<void> {
+  #send(picture: PictureParams): void {
+    const pictures = this.#slots.get(picture.slot);
+    if (!pictures) return;
     this.#last += 1;
-    const shown = deferred();
-    this.#inFlight.set(this.#last, { slot: picture.slot, shown });
+    this.#inFlight.set(this.#last, pictures);
     this.#untaken.push({ ...picture, number: this.#last });
     this.#onPicture();
-    return shown.promise;
   }
-}
-
-function keyOf(slot: number, target: string): string {
-  return `${slot} ${target}`;
 }

@@ -15,7 +15,6 @@ export interface BrowserFlags {
   max?: number;
 }
 
-/** Adds them to a command. */
 export function withBrowserFlags(command: Command): Command {
   return command
     .option('-c, --config <file>', 'options file (default: poolwright.config.* in the working directory)')

@@ -1,28 +1,14 @@
 import type { Command } from 'commander';
 import { print } from '../../common/text/notify.ts';
 import { killGroup } from '../../emulator/chromium/kill-group.ts';
-import { describeChromiums, type Emulator, startEmulator } from '../../emulator/index.ts';
+import { describeChromiums, type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/index.ts';
 import { decimal, integer, portNumber } from '../numbers.ts';
 import { gone, npxParent, stopSignal } from '../stop.ts';
 
-interface EmulatorFlags {
-  host?: string;
-  allowRemote?: boolean;
-  port?: number;
-  apiKey?: string;
-  concurrentBrowsers?: number;
-  warmBrowserCap?: number;
-  balanceCents?: number;
+/** Options of the emulator, by the same names. */
+interface EmulatorFlags extends Omit<EmulatorOptions, 'chromium' | 'onLog'> {
   chromium?: string;
   chromiumShell?: string;
-  data?: string;
-  extensionAccess?: boolean;
-  allowLoopback?: boolean;
-  rtt?: number;
-  startDelay?: number;
-  startJitter?: number;
-  errorRate?: number;
-  seed?: number;
   verbose?: boolean;
   json?: boolean;
 }

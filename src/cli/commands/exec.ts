@@ -16,7 +16,7 @@ a program that is a hosted browser, and POOLWRIGHT_ENDPOINT is an address of one
 
 /** `poolwright exec -- <command>`: runs a command whose browsers are hosted. */
 export function addExecCommand(program: Command): void {
-  // What follows the command is the command's.
+  // Flags after the command belong to that command.
   const command = program
     .enablePositionalOptions()
     .command('exec')

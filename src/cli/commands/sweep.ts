@@ -34,9 +34,9 @@ export function addSweepCommand(program: Command): void {
 async function run({ run: runId, json }: Options): Promise<void> {
   await removeLeftSockets();
   const { suite, ledgerDirectory, root } = projectDirectory(process.cwd());
-  const own = ownBrowsersOfShell();
-  const isProvided = own?.kind === 'provider';
-  const isRunning = own?.kind === 'browsers';
+  const browsers = ownBrowsersOfShell();
+  const isProvided = browsers?.kind === 'provider';
+  const isRunning = browsers?.kind === 'browsers';
   if (!isProvided && (runId === undefined || isRunning) && variable(process.env, 'POOLWRIGHT_API_KEY') === undefined) {
     // A job without secrets, such as a fork's, has no hosted browsers.
     if (isRunning) notify('POOLWRIGHT_CDP_URL names browsers that run already: nothing to sweep (no run ends them)');
@@ -44,7 +44,7 @@ async function run({ run: runId, json }: Options): Promise<void> {
     if (json) printJson(emptySweep());
     return;
   }
-  const swept = isProvided ? own : serviceOfShell();
+  const swept = isProvided ? browsers : serviceOfShell();
   const options = { suite, ledgerDirectory, workspace: workspaceOf(swept), ...(runId !== undefined && { runId }) };
   const result = await withProgress('looking for browsers of dead runs', async () => {
     const provider = await openProvider(swept, { onNote: notify, beatClock: directoryClock(ledgerDirectory) });
@@ -55,7 +55,7 @@ async function run({ run: runId, json }: Options): Promise<void> {
   if (result.failures.length > 0 || result.unknownBrowsers.length > 0) process.exitCode = 1;
 }
 
-/** What a sweep came to, one line each. */
+/** The results of a sweep, one line each. */
 export function sweepReport(result: SweepResult, root: string): string[] {
   const { stopped, poolsDeleted, alive, unknownLeases, unknownBrowsers, setAside, failures } = result;
   const said = [

@@ -165,7 +165,7 @@ export async function finding(
   }
 }
 
-/** What a caught error says, for people and for programs. */
+/** A caught error, for people and for programs. */
 function cause(error: unknown): Pick<Finding, 'says' | 'code' | 'next'> {
   const says = textOf(error);
   return error instanceof PoolwrightError ? { says, code: error.code, next: NEXT_STEPS[error.code] } : { says };

@@ -54,8 +54,8 @@ async function run(flags: Flags, version: string): Promise<void> {
   };
   say(await versions(version));
   say(await chromium());
-  const own = ownBrowsersOfShell();
-  if (own) for (const finding of await ownBrowsers(own, (trial) => tried(flags, trial))) say(finding);
+  const source = ownBrowsersOfShell();
+  if (source) for (const finding of await ownBrowsers(source, (trial) => tried(flags, trial))) say(finding);
   else await examineService(flags, say);
   if (flags.json) printJson(findings);
   if (findings.some(({ result }) => result === 'failed')) process.exitCode = 1;
@@ -92,12 +92,12 @@ async function tried(flags: Flags, trial: () => Promise<Finding>): Promise<Findi
 const ASK_MS = 10_000;
 
 /**
- * What is installed here, for bug reports. Libraries as the tests in the working directory would load them.
- * @param own version of this package
+ * The installed versions, for bug reports: of libraries, those that tests in the working directory would load.
+ * @param version of this package
  */
-async function versions(own: string): Promise<Finding> {
+async function versions(version: string): Promise<Finding> {
   const found = {
-    poolwright: own,
+    poolwright: version,
     Node: process.versions.node,
     Playwright: installed('@playwright/test', 'playwright', 'playwright-core'),
     Puppeteer: installed('puppeteer-core', 'puppeteer'),
@@ -122,7 +122,7 @@ function installed(...names: string[]): string | null {
   return null;
 }
 
-/** Of the browser that plain sessions of the emulator run on. On Windows a browser has no `--version`. */
+/** The version of the emulator's browser for plain sessions; on Windows, where it has no `--version`, its path. */
 async function chromiumVersion(): Promise<string | null> {
   let found: Chromiums;
   try {

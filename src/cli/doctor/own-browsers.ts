@@ -8,12 +8,12 @@ import { whatAnswers } from './what-answers.ts';
 
 /** The user's own browsers: which do not answer, what one of them takes, and what their provider cannot do. */
 export async function ownBrowsers(
-  own: OwnBrowsers,
+  source: OwnBrowsers,
   tried: (trial: () => Promise<Finding>) => Promise<Finding>,
 ): Promise<Finding[]> {
   const opening: { provider: ProvidedBrowsers | null } = { provider: null };
   try {
-    return await examined(own, tried, opening);
+    return await examined(source, tried, opening);
   } finally {
     await opening.provider?.close();
   }
@@ -21,33 +21,33 @@ export async function ownBrowsers(
 
 /** @param opening gets the provider as soon as it is open */
 async function examined(
-  own: OwnBrowsers,
+  source: OwnBrowsers,
   tried: (trial: () => Promise<Finding>) => Promise<Finding>,
   opening: { provider: ProvidedBrowsers | null },
 ): Promise<Finding[]> {
   const notes: string[] = [];
   let opened: ProvidedBrowsers | null = null;
   const answer = await finding('browsers', async () => {
-    const provider = await openOwnBrowsers(own, { onNote: (text) => void notes.push(text) });
+    const provider = await openOwnBrowsers(source, { onNote: (text) => void notes.push(text) });
     opening.provider = provider;
     await provider.check();
     opened = provider;
     if (notes.length > 0) return notes.join('; ');
-    return own.kind === 'browsers' ? `${own.browsers.length} of POOLWRIGHT_CDP_URL` : `those of ${own.file}`;
+    return source.kind === 'browsers' ? `${source.browsers.length} of POOLWRIGHT_CDP_URL` : `those of ${source.file}`;
   });
-  if (opened === null) return [own.kind === 'browsers' ? await withWhatAnswers(answer, own.browsers) : answer];
+  if (opened === null) return [source.kind === 'browsers' ? await withWhatAnswers(answer, source.browsers) : answer];
   const provider: ProvidedBrowsers = opened;
   const first: Finding = { ...answer, result: notes.length > 0 ? 'warning' : 'ok' };
   const more: Finding[] = [];
   const whileItRuns = async (running: TriedSession) => {
-    if (own.kind === 'provider' && !provider.lacks.includes('list')) more.push(await listed(provider, running));
-    if (own.kind === 'provider') ended = running.sessionId;
+    if (source.kind === 'provider' && !provider.lacks.includes('list')) more.push(await listed(provider, running));
+    if (source.kind === 'provider') ended = running.sessionId;
   };
   let ended: string | null = null;
   const one = await tried(() => session(provider, ['leased', 'released'], whileItRuns));
   if (ended !== null) more.push(await releasedAgain(provider, ended));
-  const lacking = own.kind === 'provider' ? provider.lacks.map(lackOf) : [];
-  if (own.kind === 'provider' && !provider.lacks.includes('limit')) more.push(await limitOf(provider, own.file));
+  const lacking = source.kind === 'provider' ? provider.lacks.map(lackOf) : [];
+  if (source.kind === 'provider' && !provider.lacks.includes('limit')) more.push(await limitOf(provider, source.file));
   return [first, ...lacking, one, ...more];
 }
 
@@ -62,7 +62,7 @@ async function limitOf(provider: ProvidedBrowsers, file: string): Promise<Findin
   return await finding('limit', work, 'warning');
 }
 
-/** Of addresses none of which is a browser's: what is there instead. */
+/** Adds which servers respond at addresses without a browser. */
 async function withWhatAnswers(answer: Finding, browsers: readonly { url: string }[]): Promise<Finding> {
   const found = (await Promise.all(browsers.map(({ url }) => whatAnswers(url)))).filter((text) => text !== null);
   return found.length > 0 ? { ...answer, says: [...new Set(found)].join(' ') } : answer;
@@ -101,7 +101,7 @@ function lackOf(call: keyof typeof COSTS): Finding {
   return { check: call, result: 'warning', says: `the provider has no \`${call}\`: ${COSTS[call]}` };
 }
 
-/** What runs go without where a provider lacks a function. */
+/** The consequences of each function that a provider lacks. */
 const COSTS = {
   list: 'after a crash of this machine, and after a lost response, browsers may be left',
   usage: 'reports have no bandwidth by the service',

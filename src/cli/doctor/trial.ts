@@ -24,10 +24,9 @@ export interface Trial {
   proxy: string | null;
 }
 
-/** The browser of a trial. */
 export interface TriedSession {
   sessionId: string;
-  /** What it was requested with. */
+  /** The label in its request. */
   note: string;
 }
 
@@ -59,7 +58,6 @@ export async function tryOneSession(
   return await interruptible(trial);
 }
 
-/** What a trial does with its browser. */
 interface Use {
   /** Gets each browser that is made. */
   made: Map<string, Endable>;

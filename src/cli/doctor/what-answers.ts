@@ -4,8 +4,8 @@ import { parsedUrl } from '../../common/url/parsed-url.ts';
 const ASK_MS = 3_000;
 
 /**
- * What answers at an address that is meant to be a browser's CDP and is not, and what to do about it; null: nothing
- * that is known. The address is a secret: the result has only its host.
+ * Names the server at an address that should be a browser's CDP, and the next step; null if it is unknown. The address
+ * is a secret: the result has only its host.
  */
 export async function whatAnswers(address: string): Promise<string | null> {
   const url = parsedUrl(address);

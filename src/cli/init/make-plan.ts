@@ -16,6 +16,12 @@ const SCRIPT = 'test:hosted';
 /** Holds the record and the timeline of each run. */
 const RESULTS = 'test-results/';
 const PUPPETEER = ['puppeteer', 'puppeteer-core', 'puppeteer-extra', 'jest-puppeteer'];
+const LAUNCH = /\bchromium\s*\.\s*launch(PersistentContext|Server)?\s*\(/;
+const COMMENT = /^\s*(\/\/|\*|\/\*|#)/;
+/** Larger files, in bytes, are not written by hand. */
+const LARGEST = 512 * 1024;
+/** Lines of one project: the rest looks the same. */
+const MOST = 8;
 
 export type Runner = 'playwright' | PuppeteerRunner;
 
@@ -77,7 +83,7 @@ function titleOf(runner: Runner, config: string | null): string {
   return config === null ? title : `${title}, ${config}`;
 }
 
-/** What may run a project's Puppeteer tests, by its dependencies and scripts, the likeliest first. */
+/** The likely runners of a project's Puppeteer tests, by its dependencies and scripts, the likeliest first. */
 function puppeteerRunners({ dependencies, manifest }: Project): PuppeteerRunner[] {
   if (!hasPuppeteer(dependencies)) return [];
   const scripts = Object.values(manifest?.scripts ?? {});
@@ -158,6 +164,19 @@ function localCommand(agent: Agent, command: string): string {
   return command.startsWith('node ') ? command : commandOf(agent, 'execute-local', command.split(' '));
 }
 
+/** Finds where the project's sources start Chromium themselves. */
+function findLocalLaunches(plan: Plan, { directory }: Project): void {
+  const files = globSync('**/*.{ts,js,mts,mjs,cts,cjs,tsx,jsx}', { ignore: IGNORED, absolute: true, cwd: directory });
+  const found = files.sort().flatMap((path) => {
+    const file = path.replaceAll('/', sep);
+    if (statSync(file).size > LARGEST) return [];
+    const lines = readFileSync(file, 'utf8').split('\n');
+    return lines.flatMap((line, n) => (LAUNCH.test(line) && !COMMENT.test(line) ? [{ file, line: n + 1 }] : []));
+  });
+  plan.launches.push(...found.slice(0, MOST));
+  if (found.length > MOST) plan.notes.push(`${found.length - MOST} more lines start a browser.`);
+}
+
 function nothingFound(directory: string, { dependencies, manifest }: Project): OptionsError {
   if (hasPuppeteer(dependencies)) {
     const runners = Object.keys(RUNNERS).join(', ');
@@ -171,24 +190,4 @@ function nothingFound(directory: string, { dependencies, manifest }: Project): O
     '--config',
     `There is no playwright.config.* in ${directory} or below it${puppeteer}. Run init in your project's directory, or name the file: --config path/to/playwright.config.ts. For a new suite: npm init playwright@latest`,
   );
-}
-
-const LAUNCH = /\bchromium\s*\.\s*launch(PersistentContext|Server)?\s*\(/;
-const COMMENT = /^\s*(\/\/|\*|\/\*|#)/;
-/** Larger files, in bytes, are not written by hand. */
-const LARGEST = 512 * 1024;
-/** Lines of one project: the rest looks the same. */
-const MOST = 8;
-
-/** Finds where the project's sources start Chromium themselves. */
-function findLocalLaunches(plan: Plan, { directory }: Project): void {
-  const files = globSync('**/*.{ts,js,mts,mjs,cts,cjs,tsx,jsx}', { ignore: IGNORED, absolute: true, cwd: directory });
-  const found = files.sort().flatMap((path) => {
-    const file = path.replaceAll('/', sep);
-    if (statSync(file).size > LARGEST) return [];
-    const lines = readFileSync(file, 'utf8').split('\n');
-    return lines.flatMap((line, n) => (LAUNCH.test(line) && !COMMENT.test(line) ? [{ file, line: n + 1 }] : []));
-  });
-  plan.launches.push(...found.slice(0, MOST));
-  if (found.length > MOST) plan.notes.push(`${found.length - MOST} more lines start a browser.`);
 }

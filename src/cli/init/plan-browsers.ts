@@ -4,7 +4,7 @@ import { distFile } from '../../common/dist-file.ts';
 import type { Plan } from './plan.ts';
 import { commandFromStart, type Project } from './project.ts';
 
-/** Whose browsers the tests run on: those of the service, of addresses, or of a provider's file. */
+/** The source of browsers: the service, addresses, or a provider's file. */
 export const BROWSERS = ['service', 'addresses', 'provider'] as const;
 
 export type Browsers = (typeof BROWSERS)[number];
@@ -68,7 +68,7 @@ export function planOptionsFile(plan: Plan, { directory }: Project, browsers: Br
   const text = plan.read(file);
   const textOf = (each: Browsers) => `export default ${optionsOf(each)};\n`;
   if (text !== null && namesBrowsers(text, browsers)) plan.present.push(`${name} names your browsers`);
-  // What `init` wrote may change to the other kind.
+  // A file that `init` wrote may change to the other kind.
   else if (text === null || BROWSERS.some((each) => text === textOf(each))) plan.write(file, textOf(browsers));
   else plan.byHand.push({ file, why: 'exists', todo: 'Add to its options:', lines: [options] });
 }

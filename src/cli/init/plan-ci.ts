@@ -20,7 +20,7 @@ const PROVIDERS = {
 export type CiProvider = keyof typeof PROVIDERS;
 export const CI_PROVIDERS = Object.keys(PROVIDERS) as CiProvider[];
 
-/** What a pipeline of this project needs to know. */
+/** The project, as far as its pipeline depends on it. */
 interface PipelineFacts {
   /** The package's directory in the repository, with `/`; empty: the repository's own. */
   directory: string;
@@ -102,7 +102,7 @@ function valuesOf({ directory, agent, test, playwright }: PipelineFacts) {
     BESIDE: playwright?.beside ?? '',
     /** Playwright writes videos on the machine that runs the tests. Hosted browsers need nothing else there. */
     VIDEO: playwright?.hasVideo ? 'yes' : '',
-    /** What stays local also in hosted runs. */
+    /** The browsers that stay local in hosted runs. */
     LOCAL: playwright?.localBrowsers.join(' ') ?? '',
     /** For the emulator. */
     CHROMIUM: `${playwright ? program('playwright') : 'npx --yes playwright'} install --with-deps chromium`,

@@ -14,7 +14,7 @@ const LOCAL = {
   webkit: /['"](webkit['"]|(Desktop Safari|iPhone|iPad|BlackBerry|Blackberry)\b)/,
 };
 
-/** What a suite's config means for its pipeline. */
+/** The parts of a suite's config that its pipeline depends on. */
 export interface PlaywrightSuite {
   /** The config that puts it on hosted browsers, as seen from the package's directory. */
   config: string;
@@ -68,7 +68,7 @@ function planHosted(
   const options = optionsOf(browsers);
   const lines = wrapperLines(config, options);
   const written = plan.read(file);
-  // What `init` wrote for other browsers may change to these.
+  // A file that `init` wrote for other browsers may change to these.
   const isOfInit = BROWSERS.some((each) => written === textOf(wrapperLines(config, optionsOf(each))));
   const isToChange = options !== null && isOfInit && !namesBrowsers(written ?? '', browsers);
   if (written === null || isToChange) plan.write(file, textOf(lines));

@@ -9,12 +9,12 @@ export interface FileChange {
   after: string;
 }
 
-/** What the user has to write, because it cannot be edited safely. */
+/** Lines that the user has to add, because the file cannot be edited safely. */
 export interface ByHand {
   file: string;
   /** Ends a sentence that begins with the file's name. */
   why: string;
-  /** What to do, as a heading of `lines`. */
+  /** The instruction above `lines`. */
   todo: string;
   lines: string[];
 }
@@ -22,18 +22,18 @@ export interface ByHand {
 const BOM = '\uFEFF';
 
 /**
- * What `poolwright init` has found and would do. Each step adds its own; files are read through it, so that steps build
+ * The findings and planned changes of `poolwright init`. Each step adds to it, and reads files through it: steps build
  * on each other.
  */
 export class Plan {
-  /** What is there already, a sentence each. */
+  /** Existing parts of the setup, a sentence each. */
   readonly present: string[] = [];
   readonly byHand: ByHand[] = [];
   /** Where the suite starts browsers itself; lines from 1. */
   readonly launches: { file: string; line: number }[] = [];
-  /** What the user should know before saying yes. */
+  /** Notes to read before saying yes. */
   readonly notes: string[] = [];
-  /** What is left to do afterwards, in order. */
+  /** The next steps of the user, in order. */
   readonly next: string[] = [];
   private readonly files = new Map<string, { before: string | null; after: string | null }>();
 

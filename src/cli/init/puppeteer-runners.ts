@@ -3,7 +3,6 @@
 export type PuppeteerRunner = 'vitest' | 'jest' | 'mocha' | 'node-test';
 
 interface RunnerSetup {
-  /** What a person calls it. */
   title: string;
   /** The module that a config names. */
   module: string;
@@ -13,7 +12,7 @@ interface RunnerSetup {
   command: string;
   /** Runs them on hosted browsers, with the same config. */
   hosted: string;
-  /** What the tests themselves have to do; null: nothing. */
+  /** The necessary change in test files; null: none. */
   inTests: string | null;
 }
 

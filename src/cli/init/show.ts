@@ -11,7 +11,7 @@ const AROUND = 20;
 const HOSTED =
   '  They are hosted in tests and fixtures of Playwright Test, and on this machine elsewhere. See "Browsers that your code starts" in docs/getting-started.md.';
 
-/** What the user is shown before the question. Paths as seen from `directory`. */
+/** The plan as text, with paths relative to `directory`. */
 export function planLines(plan: Plan, directory: string, color: boolean): string[] {
   const here = (file: string) => relative(directory, file) || file;
   const lines: string[] = [];
@@ -58,7 +58,6 @@ function cut(sign: '-' | '+', line: string[], start: number): string {
   return `${sign}${start > 0 ? '…' : ''}${line.slice(start, end).join('')}${end < line.length ? '…' : ''}`;
 }
 
-/** A unified diff of one file. */
 export function diffOf({ file, before, after }: FileChange, directory: string): string {
   const name = relative(directory, file).replaceAll('\\', '/');
   return createTwoFilesPatch(

@@ -74,7 +74,6 @@ This address opens the page once; Enter prints another one. Ctrl-C stops the pag
 
 /** A file that leads to the page. */
 interface OpenedPage {
-  /** Removes the file. */
   remove(): void;
 }
 

@@ -46,7 +46,7 @@ export class CdpClients {
   readonly #pipe: CdpPipe;
   readonly #asClientsSee: (message: Buffer) => Buffer;
   readonly #seats = new Set<Seat>();
-  /** Whose a session is. Responses need no look-up: each command has its own ID on the pipe. */
+  /** The client of each session. Responses need no look-up: each command has a unique ID on the pipe. */
   readonly #bySession = new Map<string, Seat>();
   #isStalled = false;
 
@@ -121,8 +121,8 @@ export class CdpClients {
   }
 
   /**
-   * A client's message. Chromium gets its fields as we understood them, not as the client wrote them: whatever the
-   * client sends, it is one command in one of that client's sessions.
+   * A client's message. It is parsed and written anew, so that Chromium gets exactly one command, in a session of this
+   * client.
    */
   #receive(seat: Seat, message: Buffer): void {
     const command = readCommand(message);

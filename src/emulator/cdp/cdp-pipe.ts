@@ -76,7 +76,7 @@ export class CdpPipe {
     return id;
   }
 
-  /** Nobody waits for the response any longer. */
+  /** Drops the response to a command. */
   forget(id: number): void {
     this.#pending.delete(id);
   }

@@ -12,7 +12,7 @@ export interface ClientCommand {
   sessionId?: string | undefined;
 }
 
-/** What Chromium responds to a message that is not a command. */
+/** Chromium's response to a message that is not a command. */
 export interface InvalidMessage {
   id?: number;
   error: { code: number; message: string };

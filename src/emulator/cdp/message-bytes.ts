@@ -30,7 +30,6 @@ export function idAtHead(message: Buffer): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The response with another ID. */
 export function withIdAtHead(response: Buffer, id: number): Buffer {
   return Buffer.concat([Buffer.from(`{"id":${id}`), response.subarray(response.indexOf(','))]);
 }

@@ -93,9 +93,9 @@ export function probeArguments(profileDirectory: string, extra: readonly string[
 
 /** The environment of one session's Chromium: this process's own, without what is ours alone. */
 export function chromiumEnvironment(spec?: Pick<BrowserSpec, 'timezone' | 'language'>): NodeJS.ProcessEnv {
-  const own = childEnvironment();
-  if (!spec) return own;
-  return { ...own, TZ: spec.timezone, LANGUAGE: spec.language.replaceAll('-', '_') };
+  const inherited = childEnvironment();
+  if (!spec) return inherited;
+  return { ...inherited, TZ: spec.timezone, LANGUAGE: spec.language.replaceAll('-', '_') };
 }
 
 function sandboxArguments(): string[] {

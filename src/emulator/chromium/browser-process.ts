@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import pTimeout from 'p-timeout';
 import { EmulatorError } from '../../errors.ts';
 import { CdpPipe } from '../cdp/cdp-pipe.ts';
-import type { Command } from '../disk/own-disk.ts';
+import type { Command } from '../disk/separate-disk.ts';
 import { killGroup } from './kill-group.ts';
 
 /** How a Chromium ended: `code` 0 is an orderly end (`Browser.close`), anything else a crash. */

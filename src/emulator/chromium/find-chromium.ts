@@ -34,7 +34,7 @@ const COMMANDS = {
   shell: ['chromium-headless-shell', 'chrome-headless-shell', 'headless_shell'],
 };
 const SHELL_NAME = /headless[-_]shell/i;
-/** How one says where one gets a Chromium; part of error messages. */
+/** The end of error messages about a missing Chromium. */
 export const HOW_TO_GET_CHROMIUM =
   `Get one with "npx playwright install chromium", or install Chrome or Chromium with the system's package manager ` +
   `(Debian: "apt-get install chromium chromium-headless-shell"); a browser in another place is named by the variable ${FULL_VARIABLE}, ` +
@@ -56,7 +56,7 @@ export async function findChromiums(
   const shell =
     fromOption(byOption.shell, 'shell', 'The option "chromium.shell"') ?? fromVariable(fromEnvironment, SHELL_VARIABLE);
   if (full && !shell)
-    return SHELL_NAME.test(basename(full.path)) ? { shell: asShell(full), full: null } : { shell, full };
+    return SHELL_NAME.test(basename(full.path)) ? { shell: { ...full, kind: 'shell' }, full: null } : { shell, full };
   if (full && shell) return { shell, full };
   const downloads = await playwrightDownloads();
   const found = {
@@ -79,10 +79,6 @@ function fromVariable(
   if (!path) return null;
   const kind = source === SHELL_VARIABLE ? 'shell' : 'full';
   return { kind, path: requireExecutable(path, `The variable ${source}`), source };
-}
-
-function asShell(found: FoundChromium): FoundChromium {
-  return { ...found, kind: 'shell' };
 }
 
 function unnamed(

@@ -26,7 +26,7 @@ export async function loadExtensions(pipe: CdpPipe, directories: readonly string
   }
 }
 
-/** What creation does with the browser's first page: `browserCheck` runs a script in it, `url` is opened in it. */
+/** Prepares the browser's first page: runs the script of `browserCheck` in it, and opens `url` in it. */
 export async function prepareFirstPage(pipe: CdpPipe, spec: BrowserSpec): Promise<void> {
   if (!spec.browserCheck && spec.url === undefined) return;
   const { targetInfos } = v.parse(targets, await pipe.send('Target.getTargets'));

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { isAlive } from '../../common/platform/processes.ts';
 import { EmulatorError } from '../../errors.ts';
 import { temporaryDirectoryName } from './profile-directories.ts';
+import { removeTree } from './trees.ts';
 
 /** Holds the process ID of the emulator that uses a directory. */
 const LOCK = 'emulator.pid';
@@ -66,7 +67,7 @@ export class DataDirectory {
   async close(): Promise<void> {
     if (this.#isLocked) await rm(join(await this.path(), LOCK), { force: true });
     if (this.isKept || !this.#made) return;
-    await rm(await this.#made, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    await removeTree(await this.#made);
   }
 
   async #make(): Promise<string> {

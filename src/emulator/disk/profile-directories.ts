@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
-import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '../../common/platform/processes.ts';
+import { removeTree } from './trees.ts';
 
 /**
- * Whose process IDs these are is part of the name: containers that share a temporary directory do not see each other's
- * processes, and may share the host's name, too. By a digest, because Chromium's sockets lie further down, and their
- * addresses may not be long.
+ * A digest of the system that process IDs belong to: containers that share a temporary directory do not see each
+ * other's processes, and may even have the same host name. Short, because it is part of the paths of Chromium's
+ * sockets, which have a limit.
  */
 const MACHINE = createHash('sha256').update(`${hostname()} ${pidNamespace()}`).digest('hex').slice(0, 6);
 const PREFIX = `poolwright-emulator-${MACHINE}-`;
@@ -38,17 +39,12 @@ export class ProfileDirectories {
   }
 
   remove(directory: string): Promise<void> {
-    return removeDirectory(directory);
+    return removeTree(directory);
   }
 
   removeAll(): Promise<void> {
-    return removeDirectory(this.#root);
+    return removeTree(this.#root);
   }
-}
-
-/** A helper process may be writing its last file: `rm` tries again for a moment, and the next sweep gets the rest. */
-async function removeDirectory(directory: string): Promise<void> {
-  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
 }
 
 async function sweep(): Promise<void> {
@@ -60,7 +56,7 @@ async function sweep(): Promise<void> {
     const directory = join(tmpdir(), name);
     const stats = await lstat(directory).catch(() => undefined);
     // Anyone may write to the temporary directory: only our own directories are ours to remove.
-    if (stats?.isDirectory() && stats.uid === (process.getuid?.() ?? stats.uid)) await removeDirectory(directory);
+    if (stats?.isDirectory() && stats.uid === (process.getuid?.() ?? stats.uid)) await removeTree(directory);
   }
 }
 

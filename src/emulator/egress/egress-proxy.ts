@@ -93,10 +93,10 @@ export class EgressProxy {
     const { upstream, log, ...rules } = this.#options;
     const send = (what: Reply) => reply(incoming, what);
     try {
-      // Somebody pays for an upstream, and what listens on loopback may trust this user's programs. What is left, other
-      // users' programs reach by themselves, and the look-up takes 2 ms and more.
+      // Other users' programs must not use an upstream that this user pays for, nor servers on loopback that trust this
+      // user. They can reach all other hosts anyway, so the look-up, which takes 2 ms and more, is left out.
       const isForOwnUser = upstream !== undefined || rules.allowLoopback;
-      if (isForOwnUser && !(await isOwnUsers(incoming))) {
+      if (isForOwnUser && !(await isOfThisUser(incoming))) {
         log('egress: refused a connection by a program of another user of this machine');
         return send('forbidden');
       }
@@ -146,10 +146,10 @@ function bytesOf({ socket, overhead }: Outgoing): number {
 
 /**
  * Whether a program of this process's user is at the other end of a connection over 127.0.0.1: Chromium has no way to
- * name itself to a SOCKS proxy. Linux says whose a connection is; elsewhere, and where /proc is closed, every one
- * counts as ours.
+ * name itself to a SOCKS proxy. Linux lists the user of each connection; elsewhere, and without access to /proc, every
+ * connection counts as this user's.
  */
-async function isOwnUsers({ localPort, remotePort }: Socket): Promise<boolean> {
+async function isOfThisUser({ localPort, remotePort }: Socket): Promise<boolean> {
   const uid = process.getuid?.();
   if (process.platform !== 'linux' || uid === undefined) return true;
   let table: string;
@@ -196,7 +196,7 @@ async function connectThrough(upstream: string, host: string, port: number): Pro
 /** A connection to a site, and how many bytes of it belong to the way there. */
 interface Outgoing {
   socket: Socket;
-  /** What the upstream proxy's handshake took, in bytes: none of the browser's. */
+  /** Bytes of the upstream proxy's handshake, which are not the browser's. */
   overhead: number;
 }
 

@@ -10,7 +10,6 @@ const IPV4 = 1;
 const NAME = 3;
 const IPV6 = 4;
 
-/** Replies to a request. */
 const REPLIES = {
   granted: 0,
   failed: 1,

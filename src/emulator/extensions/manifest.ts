@@ -14,7 +14,7 @@ const versionField = z
     'must be one to four numbers up to 65535 with dots between them, for example 1.2.3',
   );
 
-/** What every extension has to say of itself. The rest is Chromium's to judge. */
+/** The required fields. Chromium checks the others. */
 const manifestSchema = z.looseObject({
   manifest_version: z.union([z.literal(2), z.literal(3)], { error: 'must be 2 or 3' }),
   name: z.string({ error: 'is required: a string' }).trim().min(1, 'must not be empty'),

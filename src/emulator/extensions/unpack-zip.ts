@@ -92,7 +92,7 @@ function isTwice(error: unknown): boolean {
   return code === 'EEXIST' || code === 'ENOTDIR' || code === 'EISDIR';
 }
 
-/** What is the disk's fault is not the ZIP's; a name that no disk takes is. */
+/** Whether the disk failed. All other errors, such as an impossible file name, are errors of the ZIP. */
 function isDiskError(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EACCES', 'EPERM', 'EIO', 'EROFS', 'EMFILE', 'ENFILE'].includes(codeOf(error) ?? '');
 }

@@ -73,7 +73,7 @@ export class FaultList {
     return this.#entries.map(({ state }) => ({ ...state }));
   }
 
-  /** What is to go wrong with this request. */
+  /** The rule that fires on this request, if any. */
   take(method: string, path: string): Firing | undefined {
     const fitting = this.#entries.filter(({ state, fits }) => (state.match.method ?? method) === method && fits(path));
     // Each draws on each request that fits it, so that what another rule does never changes its numbers.
@@ -113,7 +113,7 @@ export function randomErrors(rate: number): ResolvedFaultRule[] {
   if (rate === 0) return [];
   const share = rate / ERRORS.length;
   return ERRORS.map((effect, index) => {
-    // Of the requests that the rules before it let pass.
+    // Among the requests that the earlier rules let pass.
     const probability = share / (1 - index * share);
     return faultRule.parse({ id: `error-rate-${effect.status}`, match: { probability }, effect });
   });

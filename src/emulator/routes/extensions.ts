@@ -10,7 +10,7 @@ import {
 import { ApiError } from '../api-error.ts';
 import { type ApiEnv, createRouter, jsonResponse, limitBody, route } from '../http.ts';
 
-/** What a form has around its file. */
+/** Room for the parts of a form around its file. */
 const FORM_BYTES = 64 * 1024;
 const maxBytes = LIMITS.extensionBytes.max;
 

@@ -72,7 +72,6 @@ export class CdpRelay implements LinkCutter {
     else firing.takeBack();
   }
 
-  /** Returns the session that the client is connected to. */
   #join(request: IncomingMessage, client: Duplex, head: Buffer): BrowserSession | undefined {
     const token = /^\/cdp\/([\w-]+)$/.exec(pathOf(request))?.[1];
     const session = token === undefined ? undefined : this.#state.sessionByCdpToken(token);

@@ -15,7 +15,7 @@ const ACTS: Record<BrowserFault, Act> = {
   cutLink: (session, links) => links.cut(session),
   endSession: (session) => void session.stop(),
 };
-/** What a test can do to a session's browser here and now. */
+/** The faults that a test can cause immediately. */
 const ACTIONS: ReadonlyMap<string, BrowserFault | 'resume'> = new Map([
   ['crash', 'crashBrowser'],
   ['stall', 'stallBrowser'],
@@ -23,7 +23,7 @@ const ACTIONS: ReadonlyMap<string, BrowserFault | 'resume'> = new Map([
   ['cut', 'cutLink'],
   ['end', 'endSession'],
 ]);
-// Not the service's API but a test's hand on the emulator: none of it is in `/doc`.
+// For tests, and not part of the service's API: `/doc` does not list these routes.
 const hidden = { hide: true, security, responses: { 200: { description: 'Done' } } } as const;
 const listFaults = createRoute({ method: 'get', path: '/faults', ...hidden });
 const clearFaults = createRoute({ method: 'delete', path: '/faults', ...hidden });
@@ -54,9 +54,7 @@ const ofSession = v.looseObject({ sessionId: v.string() });
 /** Statuses that HTTP gives no body. */
 const BODILESS = new Set([204, 205, 304]);
 
-/**
- * Stands before the API, its authentication included, as the network and the edge do: what it spoils is spoilt there.
- */
+/** Runs before the API and its authentication, as faults of the network and of the edge happen there. */
 export function injectFaults({ faults, applyFault, stopping }: FaultContext, log: Log): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const firing = faults.take(c.req.method, c.req.path);
@@ -111,7 +109,7 @@ async function sessionOf(c: Context<ApiEnv>): Promise<BrowserSession | undefined
   return c.var.workspace.sessions.find((session) => session.sessionId === sessionId);
 }
 
-/** What holds the sessions' CDP links. */
+/** Can cut the CDP links of sessions. */
 export interface LinkCutter {
   /** Breaks the links of a session that are open now, without a close frame. */
   cut(session: BrowserSession): void;

@@ -103,7 +103,7 @@ export class BrowserPool {
   async acquire(waitMs: number, signal?: AbortSignal): Promise<Lease> {
     this.#checkOpen();
     this.#context.checkLimit();
-    // Who came first is served first, also when a browser is ready just now.
+    // First come, first served, even if a browser has just become ready.
     if (this.#waiting.length === 0 && this.#warm.ready > 0) return this.#leaseReady();
     this.#warm.demand();
     if (waitMs === 0) throw noneReady();

@@ -45,8 +45,8 @@ export function browserSpec(
     type: body.type ?? 'hosted',
     fullBecause: fullBecause(body),
     acceptLanguage: body.acceptLang ?? acceptLanguage(locale.language),
-    windowSize: body.windowSize ?? smaller(DEFAULT_WINDOW, body.displaySize),
-    displaySize: body.displaySize ?? larger(DEFAULT_DISPLAY, body.windowSize),
+    windowSize: body.windowSize ?? combined(DEFAULT_WINDOW, body.displaySize, Math.min),
+    displaySize: body.displaySize ?? combined(DEFAULT_DISPLAY, body.windowSize, Math.max),
     disableSpeechApi: body.disableSpeechApi ?? false,
     url: body.url,
     browserCheck: body.browserCheck ?? false,
@@ -64,15 +64,7 @@ function acceptLanguage(language: string): string {
   return [...new Set([language, primary, 'en-US', 'en'])].join(',');
 }
 
-function smaller(size: string, limit: string | undefined): string {
-  return limit === undefined ? size : combine(size, limit, Math.min);
-}
-
-function larger(size: string, least: string | undefined): string {
-  return least === undefined ? size : combine(size, least, Math.max);
-}
-
-function combine(a: string, b: string, pick: (a: number, b: number) => number): string {
+function combined(a: string, b = a, pick: (a: number, b: number) => number): string {
   const [aWidth = 0, aHeight = 0] = a.split('x').map(Number);
   const [bWidth = 0, bHeight = 0] = b.split('x').map(Number);
   return `${pick(aWidth, bWidth)}x${pick(aHeight, bHeight)}`;

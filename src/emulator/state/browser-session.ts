@@ -73,7 +73,7 @@ export class BrowserSession {
     return this.#bandwidthBytes;
   }
 
-  /** What clients connect to and faults are applied to; only while the session is `active`. */
+  /** The browser of clients and faults; only while the session is `active`. */
   get browser(): RunningBrowser | undefined {
     return this.#status === 'active' ? this.#browser : undefined;
   }

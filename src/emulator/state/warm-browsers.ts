@@ -28,7 +28,7 @@ const CALM_MS = 1_000;
 /**
  * Keeps a number of browsers warm: replaces those that are taken, grow old or crash, and keeps trying when they fail.
  * The replacement of one that is taken leaves the processor to it: it starts when that browser has ended or after
- * `replaceAfterMs`, and at once when somebody has found none ready.
+ * `replaceAfterMs`, and at once when a caller has found none ready.
  */
 export class WarmBrowsers {
   readonly #context: WarmBrowsersContext;
@@ -101,7 +101,7 @@ export class WarmBrowsers {
     return warm.session;
   }
 
-  /** Somebody has found none ready. From now on, replacements start at once. */
+  /** A caller has found none ready. From now on, replacements start at once. */
   demand(): void {
     this.#isInDemand = true;
     this.#startDeferred();

@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import type { LimitFunction } from 'p-limit';
-import type { Clock } from '../../common/clock.ts';
+import { type Clock, isoTime } from '../../common/clock.ts';
 import { LIMITS } from '../../service/limits.ts';
 import { ApiError } from '../api-error.ts';
 import type { BrowserSpec } from '../browser-spec.ts';
 import type { DataDirectory } from '../disk/data-directory.ts';
 import type { DedicatedIpSettings, WorkspaceSettings } from '../options.ts';
-import { Account, type Usage } from './account.ts';
 import { BrowserPool, type PoolSettings, type PoolTemplate, type PoolUpdate } from './browser-pool.ts';
 import { browserSpec, type CreateBody, fieldsWithoutEffect, type TemplateBody } from './browser-request.ts';
 import { BrowserSession, type SessionContext } from './browser-session.ts';
 import { type FilesRequest, SessionFiles } from './session-files.ts';
 import { ExtensionStore } from './stores/extension-store.ts';
 import { ProfileStore } from './stores/profile-store.ts';
+import { type Usage, usageOf } from './usage.ts';
 
 export interface WorkspaceContext extends SessionContext {
   clock: Clock;
@@ -26,7 +26,7 @@ export interface WorkspaceContext extends SessionContext {
   publish: (session: BrowserSession) => void;
 }
 
-/** What belongs to one API key: its sessions, its pools and its limits. */
+/** The sessions, pools and limits of one API key. */
 export class Workspace {
   readonly name: string;
   readonly stores: WorkspaceStores;
@@ -34,7 +34,7 @@ export class Workspace {
   readonly #context: WorkspaceContext;
   readonly #sessions = new Map<string, BrowserSession>();
   readonly #pools = new Map<string, BrowserPool>();
-  readonly #account: Account;
+  readonly openedAt: string;
   /** Warnings already printed about fields without effect. */
   readonly #said = new Set<string>();
 
@@ -42,7 +42,7 @@ export class Workspace {
     this.name = settings.name;
     this.#settings = settings;
     this.#context = context;
-    this.#account = new Account(settings.balanceCents, context.clock);
+    this.openedAt = isoTime(context.clock);
     this.stores = new WorkspaceStores(settings, context);
   }
 
@@ -51,16 +51,13 @@ export class Workspace {
     return this.#settings.concurrentBrowsers;
   }
 
+  /** Whole cents, rounded down; negative when running sessions cost more than there was. */
   get balanceCents(): number {
-    return this.#account.balanceCents(this.sessions);
+    return Math.floor(this.#settings.balanceCents - this.usage.millicents / 1000);
   }
 
   get usage(): Usage {
-    return this.#account.usage(this.sessions);
-  }
-
-  get openedAt(): string {
-    return this.#account.openedAt;
+    return usageOf(this.sessions, this.#context.clock.now());
   }
 
   /** Newest first. */
@@ -175,7 +172,7 @@ export class Workspace {
    * not.
    */
   #checkLimit(): void {
-    this.#account.check(this.sessions);
+    if (this.balanceCents <= 0) throw new ApiError(402, 'Insufficient balance');
     const live = this.sessions.filter(({ isLive }) => isLive).length;
     if (live >= this.#settings.concurrentBrowsers) throw new ApiError(403, 'Session limit reached');
   }
@@ -208,7 +205,7 @@ interface StoresContext {
   log: (line: string) => void;
 }
 
-/** What a workspace keeps on disk: its profiles and extensions, and what sessions take of them. */
+/** The profiles and extensions of a workspace on disk, and the copies for its sessions. */
 class WorkspaceStores {
   readonly profiles: ProfileStore;
   readonly extensions: ExtensionStore;
@@ -240,7 +237,7 @@ class WorkspaceStores {
     for (const extensionId of extensionIds) this.extensions.get(extensionId);
   }
 
-  /** What a session by this body or template takes along; undefined: nothing. */
+  /** The profile and extensions of a session with this body or template; undefined: none. */
   files(request: FilesRequest): SessionFiles | undefined {
     if (!request.profile && !request.extensionIds?.length) return undefined;
     const { data, log } = this.#context;

@@ -19,12 +19,10 @@ export class LiveLine {
   #timer: NodeJS.Timeout | null = null;
   #messages: string[] = [];
   #stopped = false;
-
   readonly #address: BrokerAddress;
 
   private constructor(address: BrokerAddress) {
     this.#address = address;
-
     this.#status = new StatusLine(process.stderr, [process.stdout]);
     // Removes the line even if the runner exits without ending the run.
     process.once('exit', this.stop);

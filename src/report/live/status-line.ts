@@ -42,13 +42,11 @@ export class StatusLine {
   #timer: NodeJS.Timeout | null = null;
   readonly #cursor = new CursorRow();
   readonly #hooks: Hook[];
-
   readonly #terminal: WriteStream;
 
   /** @param terminal where it is drawn @param others streams that write to the same terminal */
   constructor(terminal: WriteStream, others: readonly WriteStream[]) {
     this.#terminal = terminal;
-
     this.#hooks = [terminal, ...others].map((stream) => hook(stream, (text, write) => this.#before(text, write)));
   }
 

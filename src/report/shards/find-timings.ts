@@ -24,7 +24,6 @@ export interface FoundTimings {
   from: string;
 }
 
-/** Timings, or why there are none. */
 export type TimingsSearch = FoundTimings | { timings: null; why: string };
 
 /**

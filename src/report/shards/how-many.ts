@@ -63,8 +63,8 @@ export function endsOf(work: RunWork, shards: number, workers: number): ShardEnd
   const options: PartitionOptions = { shards, workers, projectWorkers, needs: needsOf(work) };
   const assigned = partition(pieces, options);
   return Array.from({ length: shards }, (_, n) => {
-    const own = pieces.filter((_piece, at) => assigned[at] === n);
-    return { ms: expectedMs(own, options), browsers: Math.min(workers, own.length) };
+    const shardPieces = pieces.filter((_piece, at) => assigned[at] === n);
+    return { ms: expectedMs(shardPieces, options), browsers: Math.min(workers, shardPieces.length) };
   });
 }
 

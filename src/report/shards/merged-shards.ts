@@ -54,7 +54,7 @@ function partOf(record: RunRecord): Part[] {
   return shard && merged.length === 0 ? [{ record, ...shard }] : [];
 }
 
-/** What is wrong in the shards of one run. */
+/** The problems in the shards of one run. */
 function problemsOf(set: readonly Part[]): string[] {
   const known = set.flatMap((part): KnownPart[] => {
     const { partition } = part.record;
@@ -147,7 +147,7 @@ function mergedTimings({ records, files }: MergedRecords): Timings | null {
 
 interface TimedRun {
   record: RunRecord;
-  /** What it has written beside its record; null: nothing. */
+  /** From the file beside its record; null: none. */
   timings: Timings | null;
 }
 
@@ -159,14 +159,14 @@ function histories(runs: readonly TimedRun[]): ByTest<readonly number[]> {
       if ((tests.get(key)?.length ?? 0) < history.length) tests.set(key, history);
   for (const { record, timings } of runs) {
     for (const [key] of ranTests(record)) {
-      const own = timings?.tests.get(key);
-      if (own) tests.set(key, own);
+      const history = timings?.tests.get(key);
+      if (history) tests.set(key, history);
     }
   }
   return tests;
 }
 
-/** What a run without such a file has measured. */
+/** The measurements of a run without such a file. */
 function onlyRecorded({ record, timings }: TimedRun): [TestKey, number][] {
   return timings ? [] : ranTests(record).filter(([, ms]) => ms > 0);
 }

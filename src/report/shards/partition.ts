@@ -80,7 +80,6 @@ class Shard {
     return this.#repeatedMs + this.#workers.reduce((most, each) => Math.max(most, each), 0);
   }
 
-  /** When the piece would end. */
   endWith(piece: Piece): number {
     const missing = this.#missing(piece).reduce((sum, { ms }) => sum + ms, 0);
     return this.#repeatedMs + missing + (this.#workers[this.#workerFor(piece)] ?? 0) + piece.ms;

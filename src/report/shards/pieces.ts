@@ -9,7 +9,6 @@ import type { Timings } from './timings-file.ts';
 
 /** Tests of a suite that stay together. */
 export interface SuitePiece {
-  /** Its ID. */
   project: string;
   tests: readonly SuiteTest[];
 }
@@ -17,7 +16,7 @@ export interface SuitePiece {
 /** The tests of a whole suite, and which of them this shard has. */
 export interface ShardedSuite {
   tests: SuiteTests;
-  /** Of this shard, if it is known which are. */
+  /** The pieces of this shard, if they are known. */
   pieces: readonly SuitePiece[];
   /** The timings that were found; null: none. */
   timings: Timings | null;
@@ -27,7 +26,7 @@ export interface ShardedSuite {
 
 interface Assigned {
   tests: ReadonlySet<TestCase>;
-  /** Of which shard each test is assigned to. */
+  /** Identifies the assignment of all tests to shards. */
   hash: string;
   timingsHash: string;
 }
@@ -78,7 +77,7 @@ export function needsOf(
   return new Map(config.projects.map((project, n) => [ids[n] ?? '', [...neededBy(project, config)].map(timed)]));
 }
 
-/** What a test stays together with: its file, a suite in it, or nothing else. */
+/** The group that a test stays in: its file, a suite in it, or only itself. */
 function groupOf(one: SuiteTest, mode: (suite: Suite) => string): Suite | SuiteTest {
   const ancestors: Suite[] = [];
   for (let suite: Suite | undefined = one.test.parent; suite?.parent; suite = suite.parent) ancestors.unshift(suite);
@@ -87,10 +86,10 @@ function groupOf(one: SuiteTest, mode: (suite: Suite) => string): Suite | SuiteT
   // A suite without a mode has that of its parent; the root has 'default'.
   let inherited = 'default';
   for (const suite of ancestors) {
-    const own = mode(suite);
-    if (own === 'parallel') isParallel = true;
-    else if (own !== inherited) inSequence ??= suite;
-    inherited = own;
+    const suiteMode = mode(suite);
+    if (suiteMode === 'parallel') isParallel = true;
+    else if (suiteMode !== inherited) inSequence ??= suite;
+    inherited = suiteMode;
   }
   if (!isParallel) return one.file;
   return inSequence ?? one;

@@ -5,7 +5,6 @@ import { needsOf, type ShardedSuite } from './pieces.ts';
 import { workersOf } from './suite-tests.ts';
 import { ByTest } from './test-tree.ts';
 
-/** A test that has run. */
 export interface RanTest {
   /** All its tries. */
   ms: number;
@@ -24,7 +23,6 @@ export interface RanSuite {
   browsers: number | null;
 }
 
-/** What a shard has run, for its record. */
 export function partitionOf({ config, ran, whole, begun }: RanSuite): RunRecord['partition'] {
   const { tests, assigned } = whole ?? { tests: begun, assigned: null };
   const begins = new Set(begun.sharded.map(({ test }) => test));

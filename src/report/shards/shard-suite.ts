@@ -38,13 +38,18 @@ export function shardSuite(whole: WholeSuite, option: ShardsOption | false): Sha
   const needs = needsOf(config, tests.repeated, workers, ({ key }) => expectation.of(key));
   const options = { workers, projectWorkers, shards: total, needs };
   const shards = partition(pieces, options);
-  const own = pieces.filter((_, n) => shards[n] === (config.shard?.current ?? 1) - 1);
-  const assigned = new Set(own.flatMap((piece) => piece.tests.map(({ test }) => test)));
+  const shardPieces = pieces.filter((_, n) => shards[n] === (config.shard?.current ?? 1) - 1);
+  const assigned = new Set(shardPieces.flatMap((piece) => piece.tests.map(({ test }) => test)));
   if (!takesOver(testRun)) return { ...undivided, timings: found.timings };
   excludeOthers(suite, new Set([...assigned, ...tests.repeated.map(({ test }) => test)]), testRun);
-  notify(shardLine(config, { own, assigned, tests, options, found, expectation }));
+  notify(shardLine(config, { pieces: shardPieces, assigned, tests, options, found, expectation }));
   const hash = hashOf(JSON.stringify(pieces.map((piece, n) => [shards[n], piece.tests.map(({ id }) => id)])));
-  return { tests, pieces: own, timings: found.timings, assigned: { tests: assigned, hash, timingsHash: found.hash } };
+  return {
+    tests,
+    pieces: shardPieces,
+    timings: found.timings,
+    assigned: { tests: assigned, hash, timingsHash: found.hash },
+  };
 }
 
 /** Even a test that is skipped takes a little. */
@@ -75,7 +80,7 @@ function excludeOthers(suite: Suite, kept: ReadonlySet<TestCase>, testRun: Whole
 }
 
 interface Shares {
-  own: readonly Piece[];
+  pieces: readonly Piece[];
   assigned: ReadonlySet<TestCase>;
   tests: SuiteTests;
   options: PartitionOptions;
@@ -87,7 +92,7 @@ interface Shares {
  * `shard 2/5: 34 of 120 tests, about 4.1 min on 4 workers, by poolwright-timings.json`: on the workers of this run,
  * which may be others than those of the timings.
  */
-function shardLine(config: FullConfig, { own, assigned, tests, options, found, expectation }: Shares): string {
+function shardLine(config: FullConfig, { pieces, assigned, tests, options, found, expectation }: Shares): string {
   const { current = 1, total = 1 } = config.shard ?? {};
   const { browsers } = found.timings;
   const here = workersOf(config);
@@ -97,6 +102,6 @@ function shardLine(config: FullConfig, { own, assigned, tests, options, found, e
   const on = workers < here.workers ? `${workers} of ${all} ${shared}` : all;
   const unknown = tests.sharded.filter(({ key }) => !expectation.knows(key)).length;
   const missing = unknown === 0 ? '' : `; ${unknown} of all tests have no timing yet`;
-  const about = duration(expectedMs(own, { ...options, ...here, workers }));
+  const about = duration(expectedMs(pieces, { ...options, ...here, workers }));
   return `shard ${current}/${total}: ${assigned.size} of ${tests.sharded.length} tests, about ${about} on ${on}, by ${found.from}${missing}`;
 }

@@ -5,7 +5,6 @@ import { recordedText } from '../../record/bounds.ts';
 import type { TestKey } from './test-tree.ts';
 import type { Workers } from './timings-file.ts';
 
-/** A test of a suite. */
 export interface SuiteTest {
   test: TestCase;
   /** Repetitions of a test (`--repeat-each`) have the same key: they share their timings. */
@@ -16,11 +15,10 @@ export interface SuiteTest {
   file: Suite;
 }
 
-/** The tests of a suite. */
 export interface SuiteTests {
   /** Those that one shard runs. */
   sharded: SuiteTest[];
-  /** Those of setup and teardown projects, which every shard runs that has a test of a project that needs them. */
+  /** Tests of setup and teardown projects: each shard with a test that needs them runs them. */
   repeated: SuiteTest[];
 }
 
@@ -52,7 +50,7 @@ export function configDirectory({ configFile, rootDir }: FullConfig): string {
   return configFile ? dirname(configFile) : rootDir;
 }
 
-/** Of the run, and of projects that have a limit. */
+/** The workers of the run, and the limits of its projects. */
 export function workersOf({ workers, projects }: FullConfig): Workers {
   const ids = projectIds(projects.map(({ name }) => name));
   // Since Playwright 1.52.

@@ -40,7 +40,6 @@ export interface Timings extends Workers {
   tests: ByTest<readonly number[]>;
 }
 
-/** How many workers a shard has. */
 export interface Workers {
   workers: number;
   projectWorkers: Record<string, number>;
@@ -114,8 +113,8 @@ export class Expectation {
 
   /** The median of its durations; of a new test, the median of its file, project or suite. */
   of(key: TestKey): number {
-    const own = this.#tests.get(key);
-    if (own) return lowerMedian(own);
+    const durations = this.#tests.get(key);
+    if (durations) return lowerMedian(durations);
     const { project, file } = key;
     const list = this.#byFile.get(`${project}\0${file}`) ?? this.#byProject.get(project) ?? this.#all;
     return list[0] ?? 0;

@@ -19,7 +19,7 @@ export function bytes(count: number): string {
   return `${(count / 1_000_000_000).toFixed(2)} GB`;
 }
 
-/** What the tests of a record are: `poolwright exec` records connections of tools. */
+/** The word for the tests of a record: `poolwright exec` records connections of tools. */
 export function testWord(runner: Runner | null): string {
   return runner === 'exec' ? 'connection' : 'test';
 }

@@ -9,7 +9,6 @@ import type { Sheet } from './layout.ts';
 
 /** How many lines of one kind are shown. The record contains all of them. */
 const SHOWN = 10;
-/** Width of the labels. */
 const LABELS = 10;
 
 /** Paths of the run's files, as they are printed. */
@@ -74,7 +73,6 @@ export function problems({ lost, leaseFailures, unconfirmed }: RunFigures): stri
   ];
 }
 
-/** A test's project, file and title. */
 export function nameOf({ project, file, line: at, title, retry }: TestTry): string {
   return `${project ? `[${project}] ` : ''}${file}${at > 0 ? `:${at}` : ''} › ${title}${retry > 0 ? ` (retry ${retry})` : ''}`;
 }

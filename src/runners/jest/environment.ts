@@ -31,13 +31,13 @@ export default class PoolwrightEnvironment extends NodeEnvironment {
     await file.open();
     for (const name of GLOBALS) {
       // A test file may assign its own value to a global.
-      let own: { value: unknown } | null = null;
+      let assigned: { value: unknown } | null = null;
       Object.defineProperty(this.global, name, {
         configurable: true,
         enumerable: true,
-        get: () => (own ? own.value : file.globals?.[name]),
+        get: () => (assigned ? assigned.value : file.globals?.[name]),
         set: (value: unknown) => {
-          own = { value };
+          assigned = { value };
         },
       });
     }

@@ -8,7 +8,6 @@ import { type EndedTest, failureNotes, type TestRun } from '../shared/test-run.t
 import { addError, addNote } from './failure.ts';
 import { outcomeOf, TestEntries } from './test-entries.ts';
 
-/** The globals of a test file. */
 export interface Globals {
   browser: Browser;
   context: BrowserContext;
@@ -18,7 +17,6 @@ export interface Globals {
 
 export const GLOBALS = ['browser', 'context', 'page', 'hostedSession'] as const;
 
-/** A test file. */
 interface TestFile {
   /** Absolute path. */
   file: string;
@@ -39,7 +37,6 @@ export class FileBrowser {
   readonly #file: TestFile;
   readonly #worker: RunnerWorker;
   readonly #entries: TestEntries;
-  /** The running tests. */
   readonly #runs = new Map<Circus.TestEntry, TestRun>();
   #scope: Scope | null = null;
   #connection: PuppeteerConnection | null = null;

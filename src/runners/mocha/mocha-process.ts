@@ -27,7 +27,6 @@ const MOCHA = {
 /** The values behind `this.page` and the like. */
 type ReadyValues = Omit<HostedValues, 'page'> & { page: Page };
 
-/** The running test. */
 interface Running {
   test: MochaTest;
   run: TestRun;

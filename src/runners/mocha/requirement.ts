@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What must be ready when a test of a file begins. */
+/** The objects that must be ready when a test of a file begins. */
 export type Requirement = 'page' | 'browser' | 'nothing';
 
 /** `this.page`, `const { page } = this` */
@@ -9,7 +9,7 @@ const IN_THIS =
 const IMPORTED = /['"]poolwright\/mocha['"]/;
 
 /**
- * What the tests of a file need, by its source: Mocha does not know which tests read `this.page`. Checks the whole
+ * The requirement of a file's tests, by its source: Mocha does not know which tests read `this.page`. Checks the whole
  * file, because hooks and helpers may read it, too.
  */
 export function requirementOf(file: string | undefined): Requirement {

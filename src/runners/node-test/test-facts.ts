@@ -47,7 +47,6 @@ export function outcomeOf({ passed, error }: NodeTest): Outcome {
   return { status: isCancelled ? 'interrupted' : 'failed', ok: false, error: errorMessage(cause ?? error) };
 }
 
-/** Whether a test is a subtest of the other one. */
 export function isWithin(test: NodeTest, other: NodeTest): boolean {
   return test.fullName.startsWith(`${other.fullName}${BETWEEN}`);
 }

@@ -175,7 +175,7 @@ interface OpenWorker {
  */
 async function openWorker(): Promise<OpenWorker> {
   // Loaded here, because test files without a browser do not need this code.
-  const [{ connectToBroker }, { sharedBrokerOf }, own, { runOfWorker }] = await Promise.all([
+  const [{ connectToBroker }, { sharedBrokerOf }, { RunnerWorker }, { runOfWorker }] = await Promise.all([
     import('../../broker/rpc/client.ts'),
     import('../../broker/rpc/shared-broker.ts'),
     import('../shared/runner-worker.ts'),
@@ -186,7 +186,7 @@ async function openWorker(): Promise<OpenWorker> {
   // Before version 24, Node does not number its processes. The number is reserved while this connection is open.
   const slotConnection = await connectToBroker(address, 'worker');
   const index = slotConnection.slot ?? 0;
-  const worker = new own.RunnerWorker(NODE_TEST, { parallelIndex: index, workerIndex: index });
+  const worker = new RunnerWorker(NODE_TEST, { parallelIndex: index, workerIndex: index });
   const close = async () => {
     await worker.close();
     slotConnection.close();

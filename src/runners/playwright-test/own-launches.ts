@@ -20,7 +20,6 @@ export interface LaunchModule {
   launchHosted(launch: Launch, project: WorkerProject, workerInfo: WorkerInfo): Promise<HostedLaunch | null>;
 }
 
-/** What a worker's fixture needs for launches. */
 export interface LaunchUse {
   chromium: BrowserType;
   /** Playwright adds both to the options of each launch. */

@@ -10,14 +10,7 @@ import {
 import type { HostedSession } from '../../clients/shared/hosted-session.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
 import { asMerged, isLocal } from './config/merged-options.ts';
-import {
-  assertChromium,
-  currentSession,
-  hostLaunches,
-  provideHostedBrowser,
-  recordTest,
-  recordTestWith,
-} from './fixtures.ts';
+import { assertChromium, loadFixtures } from './fixtures.ts';
 import type { WorkerProject } from './setup/worker-broker.ts';
 
 /** Test-scoped fixtures that poolwright's `test` adds. */
@@ -61,6 +54,7 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
     async ({ playwright, hosted, browserName }, use, workerInfo) => {
       if (hosted === false || isLocal(hosted)) return await use(undefined);
       assertChromium(browserName, workerInfo.project.name);
+      const { provideHostedBrowser } = await loadFixtures();
       await provideHostedBrowser(playwright.chromium, projectOf(hosted, workerInfo), use, workerInfo);
     },
     WORKER_OPTION,
@@ -69,6 +63,7 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
   channel: [
     async ({ playwright: { chromium }, launchOptions, channel, hosted }, use, workerInfo) => {
       if (hosted === false || isLocal(hosted)) return await use(channel);
+      const { hostLaunches } = await loadFixtures();
       await hostLaunches({ chromium, launchOptions, channel }, projectOf(hosted, workerInfo), use, workerInfo);
     },
     WORKER_OPTION,
@@ -78,7 +73,7 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
   contextOptions: [
     async ({ contextOptions, hosted }, use, testInfo) => {
       if (isLocal(hosted)) return await use(contextOptions);
-      await recordTest(contextOptions, use, testInfo);
+      await (await loadFixtures()).recordTest(contextOptions, use, testInfo);
     },
     TEST_OPTION,
   ],
@@ -106,13 +101,13 @@ export const test: HostedTest = base.extend<HostedTestFixtures, HostedWorkerOpti
     ) => {
       if (isLocal(hosted)) return await use(serviceWorkers);
       const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
-      const own = { clientCertificates, httpCredentials, proxy, contextOptions, chromium: playwright.chromium };
-      await recordTestWith({ ...emulation, ...own }, serviceWorkers, use, testInfo);
+      const others = { clientCertificates, httpCredentials, proxy, contextOptions, chromium: playwright.chromium };
+      await (await loadFixtures()).recordTestWith({ ...emulation, ...others }, serviceWorkers, use, testInfo);
     },
     TEST_OPTION,
   ],
 
   hostedSession: async ({ browser: _leased }, use) => {
-    await use(await currentSession());
+    await use(await (await loadFixtures()).currentSession());
   },
 });

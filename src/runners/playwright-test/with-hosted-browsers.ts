@@ -31,7 +31,7 @@ import { isPlainRun } from './config/plain-run.ts';
 import { assertReusable, commonUse } from './config/reused-context.ts';
 import { rememberLocalRun, rememberRun, type WrappedProject } from './config/run-registry.ts';
 import type { ContextUse } from './fixture-types.ts';
-import { hostLaunches, provideHostedBrowser, recordTest, recordTestWith } from './fixtures.ts';
+import { loadFixtures } from './fixtures.ts';
 import { selectionOf } from './setup/selected-projects.ts';
 import { hasRunBegun, type WorkerProject } from './setup/worker-broker.ts';
 
@@ -218,8 +218,8 @@ function ownHosted(common: Use, use: Use): Use['hosted'] {
 
 /** Whether a project uses Playwright's own browsers. Firefox and WebKit projects of a mixed suite do. */
 function staysOnLocal(common: Use, use: Use): boolean {
-  const own = ownHosted(common, use);
-  return (own ?? common.hosted) === false || (!own && browserOf(common, use) !== 'chromium');
+  const ofProject = ownHosted(common, use);
+  return (ofProject ?? common.hosted) === false || (!ofProject && browserOf(common, use) !== 'chromium');
 }
 
 function browserOf(common: Use, use: Use): string {
@@ -229,12 +229,12 @@ function browserOf(common: Use, use: Use): string {
 /** The options of one project; null when it stays local. */
 function projectOptions(run: HostedOptions, common: Use, use: Use, name: string): MergedOptions | null {
   if (staysOnLocal(common, use)) return null;
-  const own = ownHosted(common, use);
+  const ofProject = ownHosted(common, use);
   const where = (scope: string) => `${scope}use.hosted`;
   let merged: MergedOptions = run;
   if (common.hosted) merged = mergeOptions(merged, parseProjectOptions(common.hosted, where('')));
-  if (own)
-    merged = mergeOptions(merged, parseProjectOptions(own, where(name ? `projects["${name}"].` : 'projects[].')));
+  if (ofProject)
+    merged = mergeOptions(merged, parseProjectOptions(ofProject, where(name ? `projects["${name}"].` : 'projects[].')));
 
   const browserName = browserOf(common, use);
   if (browserName !== 'chromium') {
@@ -258,12 +258,12 @@ function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
     hosted: markMerged(project.options),
     connectOptions: async (
       { playwright, browserName }: { playwright: { chromium: BrowserType }; browserName: string },
-      provide: Parameters<typeof provideHostedBrowser>[2],
+      provide: (value: PlaywrightWorkerOptions['connectOptions']) => Promise<void>,
       workerInfo: WorkerInfo,
     ) => {
       // `--browser=firefox`, or `test.use` in a test file.
       if (browserName !== 'chromium') return await provide(undefined);
-      await provideHostedBrowser(playwright.chromium, project, provide, workerInfo);
+      await (await loadFixtures()).provideHostedBrowser(playwright.chromium, project, provide, workerInfo);
     },
     // In a worker, where only fixtures read it.
     ...(hasRunBegun() && {
@@ -273,13 +273,17 @@ function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
         workerInfo: WorkerInfo,
       ) => {
         const launches = { chromium, launchOptions, channel: use.channel ?? common.channel ?? channel };
-        await hostLaunches(launches, project, provide, workerInfo);
+        await (await loadFixtures()).hostLaunches(launches, project, provide, workerInfo);
       },
     }),
     // Playwright sets up both options around every test. If a test file replaces one of them with `test.use`, the other
     // one still records its tests.
     contextOptions: async ({ contextOptions }: Given<'contextOptions'>, provide: Provide, testInfo: TestInfo) =>
-      await recordTest(use.contextOptions ?? common.contextOptions ?? contextOptions, provide, testInfo),
+      await (await loadFixtures()).recordTest(
+        use.contextOptions ?? common.contextOptions ?? contextOptions,
+        provide,
+        testInfo,
+      ),
     // Listed one by one, because most of them get their default from `contextOptions`, which therefore cannot read
     // them.
     serviceWorkers: async (
@@ -305,7 +309,8 @@ function hostedUse(project: WorkerProject, common: Use, use: Use): Use {
       const emulation = { colorScheme, deviceScaleFactor, hasTouch, isMobile, locale, timezoneId, userAgent, viewport };
       const { chromium } = playwright;
       const context = { ...emulation, clientCertificates, httpCredentials, proxy, contextOptions, chromium };
-      await recordTestWith(context, use.serviceWorkers ?? common.serviceWorkers ?? serviceWorkers, provide, testInfo);
+      const chosen = use.serviceWorkers ?? common.serviceWorkers ?? serviceWorkers;
+      await (await loadFixtures()).recordTestWith(context, chosen, provide, testInfo);
     },
   };
   return { ...use, ...fixtures } as unknown as Use;

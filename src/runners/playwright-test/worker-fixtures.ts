@@ -18,7 +18,7 @@ import { workerState } from './worker-state.ts';
 
 export { hostLaunches } from './own-launches.ts';
 
-/** The implementation of the fixtures. `fixtures.ts` imports it in workers that have a test for a hosted browser. */
+/** The fixtures, loaded in workers that have a test for a hosted browser. */
 
 /** The address that identifies our own `connect` call. */
 const ENDPOINT = 'poolwright://leased-browser';
@@ -134,12 +134,18 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
 }
 
 /**
- * Keeps the context options of the running test, including those of `test.use`, for contexts that it opens, and notes
- * the browsers that it starts itself.
+ * Also keeps the context options of the running test, including those of `test.use`, for contexts that it opens, and
+ * notes the browsers that it starts itself.
  */
-export function rememberUse({ contextOptions, ...options }: ContextUse, chromium: BrowserType): void {
+export async function recordTestWith<T>(
+  { chromium, contextOptions, ...options }: ContextUse & { chromium: BrowserType },
+  value: T,
+  use: Use<T>,
+  testInfo: TestInfo,
+): Promise<void> {
   workerState().contextUse = { ...options, ...contextOptions };
   watchLaunches(chromium);
+  await recordTest(value, use, testInfo);
 }
 
 /** The session whose browser the running test uses. @throws OptionsError for a project on local browsers */

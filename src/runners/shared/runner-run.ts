@@ -40,7 +40,6 @@ export interface RunnerStart {
   options?: HostedOptions;
 }
 
-/** A run with its broker. */
 export interface RunnerRun {
   /** Gives every browser back, writes the record, prints the summary. @throws PoolwrightError `BUDGET_EXCEEDED` */
   finish(): Promise<void>;

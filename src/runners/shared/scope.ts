@@ -3,7 +3,6 @@ import type { PuppeteerConnection } from '../../clients/puppeteer/connection.ts'
 import { openTestContext, type TestContext } from '../../clients/puppeteer/contexts.ts';
 import type { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 
-/** An open context. */
 export interface OpenContext {
   connection: PuppeteerConnection;
   context: BrowserContext;
@@ -27,7 +26,6 @@ export class Scope {
     this.#timeout = timeout;
   }
 
-  /** The open context. */
   get context(): BrowserContext | null {
     return this.#context;
   }

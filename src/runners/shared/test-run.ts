@@ -13,7 +13,6 @@ import type { TestRecord } from '../../record/run-record.ts';
 import { keyOf, type TestFacts } from '../../record/test-record.ts';
 import type { OpenContext, Scope } from './scope.ts';
 
-/** The start data of a test. */
 export interface TestStart extends Pick<TestRecord, 'id' | 'line' | 'project' | 'retry'> {
   /** Names of its groups, then its own. */
   titles: readonly string[];
@@ -55,13 +54,11 @@ export interface TestScope {
   others(): BrowserContext[];
 }
 
-/** A recorded test. */
 export interface EndedTest extends EndedUse {
   /** See {@link FeatureTest.notes}. */
   notes: readonly string[];
 }
 
-/** How a test ended. */
 export type Outcome = Pick<TestFacts, 'error' | 'ok' | 'status'>;
 
 /** One test from start to end. */
@@ -101,7 +98,6 @@ export class TestRun {
     return hostedValuesOf(open, (reason) => this.hold(open.connection, reason));
   }
 
-  /** The context of the test, if it is open. */
   get context(): BrowserContext | null {
     return this.#scope.scope.context;
   }
@@ -165,7 +161,6 @@ export class TestRun {
   }
 }
 
-/** The public values of an open context. */
 export function hostedValuesOf({ connection, context, page }: OpenContext, hold: HostedSession['hold']): HostedValues {
   return { browser: connection.browser, context, session: hostedSessionOf(connection.lease, hold), page };
 }

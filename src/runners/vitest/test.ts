@@ -51,29 +51,29 @@ export const test = (vitest && withFixtures(vitest.test)) as TestAPI<HostedFixtu
 type Vitest = typeof import('vitest');
 
 /** Vitest's own exports for test files. `vi` is not included, because Vitest hoists mocks only with its own import. */
-const own = (vitest ?? {}) as Vitest;
+const vitestExports = (vitest ?? {}) as Vitest;
 /** The same as {@link test}. */
 export const it: TestAPI<HostedFixtures> = test;
 /** Vitest's own `expect`. */
-export const expect: Vitest['expect'] = own.expect;
+export const expect: Vitest['expect'] = vitestExports.expect;
 /** Vitest's own `assert`. */
-export const assert: Vitest['assert'] = own.assert;
+export const assert: Vitest['assert'] = vitestExports.assert;
 /** Vitest's own `describe`. */
-export const describe: Vitest['describe'] = own.describe;
+export const describe: Vitest['describe'] = vitestExports.describe;
 /** Vitest's own `suite`. */
-export const suite: Vitest['suite'] = own.suite;
+export const suite: Vitest['suite'] = vitestExports.suite;
 /** Vitest's own `beforeAll`. */
-export const beforeAll: Vitest['beforeAll'] = own.beforeAll;
+export const beforeAll: Vitest['beforeAll'] = vitestExports.beforeAll;
 /** Vitest's own `beforeEach`. */
-export const beforeEach: Vitest['beforeEach'] = own.beforeEach;
+export const beforeEach: Vitest['beforeEach'] = vitestExports.beforeEach;
 /** Vitest's own `afterEach`. */
-export const afterEach: Vitest['afterEach'] = own.afterEach;
+export const afterEach: Vitest['afterEach'] = vitestExports.afterEach;
 /** Vitest's own `afterAll`. */
-export const afterAll: Vitest['afterAll'] = own.afterAll;
+export const afterAll: Vitest['afterAll'] = vitestExports.afterAll;
 /** Vitest's own `onTestFailed`. */
-export const onTestFailed: Vitest['onTestFailed'] = own.onTestFailed;
+export const onTestFailed: Vitest['onTestFailed'] = vitestExports.onTestFailed;
 /** Vitest's own `onTestFinished`. */
-export const onTestFinished: Vitest['onTestFinished'] = own.onTestFinished;
+export const onTestFinished: Vitest['onTestFinished'] = vitestExports.onTestFinished;
 
 function withFixtures(base: TestAPI): TestAPI<HostedFixtures> {
   return base.extend<OwnFixtures>({

@@ -5,7 +5,7 @@ import type { Call, ServiceCore } from './core.ts';
 
 /** Calls of endpoints that are described by a table. */
 
-/** What is known of an endpoint before it is called. */
+/** An endpoint and its rules, without the data of a call. */
 export interface ApiCall {
   method: Call<z.ZodType>['method'];
   /** With the name of an ID in braces: `/v1/browser/pools/{poolId}`. */
@@ -16,9 +16,9 @@ export interface ApiCall {
   body?: z.ZodObject;
   answer: z.ZodObject;
   repeat: Call<z.ZodType>['repeat'];
-  /** What a call is about, for messages. */
+  /** The subject of a call, for messages. */
   subject?(named: Named): string;
-  /** What may be the case when a response says `success: false`. */
+  /** Possible reasons for a response with `success: false`. */
   undone?: string;
 }
 
@@ -27,7 +27,6 @@ export type Named = Readonly<Record<string, unknown>>;
 
 type Input<S> = S extends z.ZodType ? z.input<S> : undefined;
 
-/** What is sent with a call. */
 interface Sent<E extends ApiCall> {
   id?: string;
   query?: Input<E['query']>;

@@ -53,7 +53,7 @@ export interface Call<S extends z.ZodType> extends HttpRequest<S> {
  */
 export type FailureTally = Map<RetryCase | 'ambiguous', number>;
 
-/** What every endpoint is made with: checking, sending, asking again. */
+/** Checks, sends and repeats the calls of all endpoints. */
 export class ServiceCore {
   readonly #connection: Connection;
   readonly #closing = new AbortController();
@@ -63,12 +63,10 @@ export class ServiceCore {
   readonly #retry: RetryMode;
   /** How far the service's clock is ahead of this machine's, in ms, by its last response. */
   #clockAheadMs = 0;
-
   readonly #options: ServiceClientOptions;
 
   constructor(options: ServiceClientOptions) {
     this.#options = options;
-
     setMaxListeners(0, this.#closing.signal); // every call under way listens to it
     const { baseURL, apiKey, timeout, retry } = checkClientOptions(options);
     this.#connection = { baseURL, apiKey, dispatcher: options.dispatcher ?? agentFor(baseURL) };

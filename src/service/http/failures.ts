@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parsedJson } from '../../common/text/parsed-json.ts';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError, type ServiceErrorDetails } from '../../errors.ts';
 import { printable } from '../../printable.ts';
 import { redactText } from '../../redact.ts';
 import { describeNetworkFailure } from './network-failure.ts';
@@ -8,11 +8,11 @@ import { isAmbiguous, nextDelay } from './retry-policy.ts';
 
 /** Turns a failed request into a {@link ServiceError} that says what happened and what to do. */
 
-/** What a message says about the call that failed. */
+/** The failed call, for its message. */
 export interface CallContext {
   /** `GET /v1/browser/session` */
   request: string;
-  /** What it was about: `session s-1`, `pool pool_e2e`. */
+  /** `session s-1`, `pool pool_e2e` */
   subject?: string | undefined;
   /** How many times it was sent. */
   attempt: number;
@@ -20,7 +20,6 @@ export interface CallContext {
   secrets: readonly string[];
 }
 
-/** A response that is not a success. */
 export interface FailedResponse {
   status: number;
   body: string;
@@ -128,16 +127,7 @@ export function badResponse(status: number, problems: readonly string[], context
 
 /** The same failure with one more sentence about it. */
 export function withNote(error: ServiceError, sentence: string): ServiceError {
-  return new ServiceError(error.code, `${error.message} ${sentence}`, {
-    status: error.status,
-    serviceCode: error.serviceCode,
-    serviceMessage: error.serviceMessage,
-    request: error.request,
-    retryable: error.retryable,
-    retryAfterMs: error.retryAfterMs,
-    attempts: error.attempts,
-    cause: error.cause,
-  });
+  return new ServiceError(error.code, `${error.message} ${sentence}`, error);
 }
 
 /** Waits for a call; where its failure does not say whether it had its effect, the message gets `sentence` added. */
@@ -149,13 +139,7 @@ export async function explainAmbiguous<T>(call: Promise<T>, sentence: string): P
   }
 }
 
-interface Details {
-  status: number;
-  serviceCode?: string | undefined;
-  serviceMessage?: string | undefined;
-  retryAfterMs?: number | undefined;
-  cause?: unknown;
-}
+type Details = Omit<ServiceErrorDetails, 'attempts' | 'request' | 'retryable'> & { cause?: unknown };
 
 function failure(code: ServiceError['code'], text: string, context: CallContext, details: Details): ServiceError {
   const { request, subject, attempt, secrets } = context;

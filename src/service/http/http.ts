@@ -36,9 +36,9 @@ export interface HttpRequest<S extends z.ZodType> {
   json?: unknown;
   /** Sent instead of JSON: a form with a file in it. */
   form?: FormBody;
-  /** What a success must look like. */
+  /** Schema of a success. */
   schema: S;
-  /** What it is about, for messages: `session s-1`. */
+  /** For messages: `session s-1`. */
   subject?: string;
 }
 
@@ -93,7 +93,7 @@ export async function sendRequest<S extends z.ZodType>(
   }
 }
 
-/** What a call throws when its signal has fired. */
+/** The error of a call when its signal has fired. */
 export function abortError(signal: AbortSignal, request: string): PoolwrightError {
   const reason: unknown = signal.reason;
   if (reason instanceof PoolwrightError) return reason;

@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../errors.ts';
 import { failedBeforeSending } from './network-failure.ts';
 
-/** When to retry a request: section 7 of the service document as one table. The caller waits. */
+/** Section 7 of the service document as one table: when and how often a failed request is sent again. */
 
 /** How one kind of failure is handled. */
 export interface RetryRule {

@@ -14,7 +14,7 @@ import type { Extension } from '../schemas/index.ts';
 /** The ZIP of an extension: the path of a file, which is streamed from disk, or its bytes. */
 export type ExtensionFile = string | URL | Uint8Array;
 
-/** What every ZIP with an entry in it begins with. */
+/** The first bytes of every ZIP with an entry. */
 const ZIP_START = 'PK\u0003\u0004';
 
 /** Uploads an extension; a file takes longer than a question. */

@@ -12,7 +12,7 @@ const MAX_PAGES = 1_000;
 /** The size that a page may report; the service document does not show it. */
 const pageInfo = z.object({ pageSize: z.number().positive().optional().catch(undefined) });
 
-/** What one page added to the pages before it. */
+/** The new sessions of one page. */
 interface NewSessions {
   sessions: Session[];
   /** See {@link ApiResponse.serverTime}. */

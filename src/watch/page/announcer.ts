@@ -8,7 +8,7 @@ const MAX_NAMED = 3;
 /** Tells screen readers about failures, holds and ends of runs, but not about pictures. */
 export class Announcer {
   readonly #region: HTMLElement;
-  /** What is known; null before the first update. */
+  /** Keys of earlier news; null before the first update. */
   #known: Set<string> | null = null;
   #pending: string[] = [];
   #timer = 0;
@@ -17,7 +17,7 @@ export class Announcer {
     this.#region = region;
   }
 
-  /** Announces what is new. What there is at first is not. */
+  /** Announces what is new since the first update. */
   update(runs: readonly Run[]): void {
     const news = new Map(runs.flatMap(newsOf));
     for (const [key, text] of news) if (this.#known && !this.#known.has(key)) this.say(text);

@@ -27,7 +27,7 @@ const pictures = new Pictures();
 const sections = new Parts<string, RunSection>();
 /** Small pictures are drawn together, so often, in ms: each time, the browser lays out and paints the page. */
 const DRAW_EVERY_MS = 500;
-/** What the server was asked for last. */
+/** The last demand that was sent. */
 let demanded = '';
 /** Runs while a picture is to be drawn. */
 let drawTimer: number | undefined;

@@ -1,7 +1,7 @@
 import type { FinishedTest, RunView, SlotView } from '../../broker/watch/view.ts';
 import type { ViewMessage } from '../messages.ts';
 
-/** What the page knows of a run. */
+/** The state of a run in the page. */
 export interface Run extends Omit<RunView, 'finished'> {
   /** By ID. Another map after each change. */
   finished: Map<string, FinishedTest>;

@@ -1,7 +1,7 @@
 import type { FinishedTest, SlotView } from '../../broker/watch/view.ts';
 import type { Run } from './store.ts';
 
-/** What the page says about runs, slots and tests. */
+/** The page's texts about runs, slots and tests. */
 
 /** `0:05`, `12:34`, `1:02:03` */
 export function duration(ms: number): string {

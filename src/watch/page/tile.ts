@@ -5,7 +5,7 @@ import { HoldBar } from './take-over/hold-bar.ts';
 import { duration, joined, missingPicture, shortAddress, slotSince, slotState, slotTitle, stateOf } from './texts.ts';
 import { setLine, setText } from './update.ts';
 
-/** What the reader does in a tile. */
+/** The reader's actions in a tile. */
 export interface TileActions {
   onEnlarge(run: string, slot: number): void;
   onRelease(run: string, slot: number): void;
@@ -16,7 +16,7 @@ export class Tile {
   readonly root: HTMLLIElement;
   readonly run: string;
   readonly slot: number;
-  /** Whether somebody can see it. */
+  /** Whether the reader can see it. */
   isVisible = false;
   readonly #canvas = element('canvas', { 'aria-hidden': 'true' });
   readonly #missing = element('span', { class: 'missing' });

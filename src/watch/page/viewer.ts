@@ -7,7 +7,7 @@ import type { Store } from './store.ts';
 import { duration, joined, slotSince, slotState, slotTitle, testFacts } from './texts.ts';
 import { setText } from './update.ts';
 
-/** What is enlarged: a slot, or the last picture of a test. */
+/** The enlarged picture: of a slot, or the last one of a test. */
 export type Enlarged = { run: string; slot: number } | { run: string; test: string };
 
 export interface ViewerActions {
@@ -15,7 +15,7 @@ export interface ViewerActions {
   release(run: string, slot: number): void;
   /** After it was opened or closed, or shows another slot. */
   onChange(): void;
-  /** What comes before and after, in the order of the page. */
+  /** All pictures that can be enlarged instead, in the order of the page. */
   neighbours(shown: Enlarged): Enlarged[];
 }
 
@@ -63,7 +63,6 @@ export class Viewer {
     });
   }
 
-  /** The slot that is enlarged. */
   get slot(): { run: string; slot: number } | null {
     return this.#shown && 'slot' in this.#shown ? this.#shown : null;
   }

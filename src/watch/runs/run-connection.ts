@@ -17,7 +17,6 @@ const MAX_TESTS = 300;
 /** How many pages of a slot are remembered. */
 const MAX_PAGES = 20;
 
-/** Callbacks of a connection to a run. */
 export interface RunConnectionEvents {
   onChange(): void;
   /** Resolves when everybody has shown the picture. Must not reject. */

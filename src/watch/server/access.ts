@@ -5,11 +5,11 @@ import { isSame, newSecret } from '../../common/platform/local-access.ts';
 const COOKIE = 'poolwright-watch';
 
 /**
- * Who may see the page: a browser that has exchanged a one-time token for the cookie. A cookie does not depend on the
- * port, so a browser would send it to other servers of this machine, too; hence its random path.
+ * Grants access to browsers that have exchanged a one-time token for the cookie. A cookie does not depend on the port,
+ * so a browser would send it to other servers of this machine, too; hence its random path.
  */
 export class Access {
-  /** What needs the cookie is below it. Not a secret: addresses get into histories. */
+  /** The path of everything that needs the cookie. Not a secret: addresses get into histories. */
   readonly base = `/${randomBytes(16).toString('hex')}/`;
   readonly #secret = newSecret();
   /** Unused tokens, by where their address was given: terminal, browser, JSON. */
@@ -42,6 +42,6 @@ export class Access {
 }
 
 /** Whether a request comes from a page of this server. Browsers send `Origin` with each WebSocket. */
-export function isOwnOrigin({ headers }: IncomingMessage): boolean {
+export function isSameOrigin({ headers }: IncomingMessage): boolean {
   return headers.origin === `http://${headers.host}`;
 }

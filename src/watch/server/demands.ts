@@ -5,7 +5,7 @@ import type { PageConnection } from './page-connection.ts';
 export class Demands {
   readonly #runs: WatchedRuns;
   readonly #pages: ReadonlySet<PageConnection>;
-  /** What each run has been asked for last. */
+  /** The last demand that was sent to each run. */
   readonly #asked = new WeakMap<WatchedRun, string>();
   /** The latest picture of each target in demand, for pages that join: a page that does not change sends no other. */
   readonly #latest = new Map<string, Map<string, WatchPicture>>();

@@ -1,4 +1,5 @@
 import type { RawData, WebSocket } from 'ws';
+import { SlotPictures } from '../../broker/watch/slot-pictures.ts';
 import type { FinishedTest, PictureSize, RunView, WatchedRun, WatchPicture } from '../../broker/watch/view.ts';
 import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
@@ -6,7 +7,6 @@ import { notify } from '../../common/text/notify.ts';
 import { redactText } from '../../redact.ts';
 import type { ChangedRun, PageMessage, PictureHeader, ViewMessage } from '../messages.ts';
 import { parsePageMessage } from './page-messages.ts';
-import { SlotPictures } from './slot-pictures.ts';
 
 /** Between two messages about the runs. */
 const VIEW_EVERY_MS = 100;
@@ -15,7 +15,7 @@ const SHOWN_WITHIN_MS = 10_000;
 /** WebSocket close code: the message is invalid. */
 const POLICY_VIOLATION = 1008;
 
-/** What a connection asks of the server. */
+/** Calls of a connection to the server. */
 export interface PageOwner {
   views(): RunView[];
   onDemand(): void;
@@ -34,8 +34,8 @@ export class PageConnection {
   readonly #clock: Clock;
   readonly #changes = new ViewChanges();
   /** By run and slot. */
-  readonly #pictures = new Map<string, SlotPictures>();
-  readonly #sent = new Map<number, { slot: SlotPictures; timer: Timer }>();
+  readonly #pictures = new Map<string, SlotPictures<WatchPicture>>();
+  readonly #sent = new Map<number, { slot: SlotPictures<WatchPicture>; timer: Timer }>();
   #demand = new Map<string, PictureSize>();
   /** Numbers of pictures that were not shown in time. */
   readonly #late = new Set<number>();
@@ -157,7 +157,7 @@ function keyOf(run: string, slot: number): string {
   return `${slot} ${run}`;
 }
 
-/** What one page has been sent of the runs: it gets only what changed, because a run lists up to 1,000 tests. */
+/** The state that one page has received: it gets only changes, because a run lists up to 1,000 tests. */
 class ViewChanges {
   #order = '';
   readonly #sent = new Map<string, { view: RunView; finished: Map<string, FinishedTest> }>();

@@ -1,4 +1,4 @@
-/** What a browser shows before the page's script runs, and where that script puts its content. */
+/** The page before its script runs, with the elements that the script fills. */
 
 export const PAGE_HTML = `<!doctype html>
 <html lang="en">

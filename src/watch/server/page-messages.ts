@@ -4,7 +4,7 @@ import { MAX_TEXT, type PageMessage } from '../messages.ts';
 
 /** Checks messages of pages: they come from a browser. */
 
-/** Of one message. */
+/** Limit of one message. */
 export const MAX_MESSAGE_BYTES = 256 * 1024;
 const MAX_SLOTS = 1_000;
 const MAX_DELTA = 100_000;

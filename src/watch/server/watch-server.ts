@@ -6,7 +6,7 @@ import { distFile } from '../../common/dist-file.ts';
 import { listenOn } from '../../common/platform/listen-on.ts';
 import { isOwnHost } from '../../common/platform/local-access.ts';
 import type { PageMessage } from '../messages.ts';
-import { Access, isOwnOrigin } from './access.ts';
+import { Access, isSameOrigin } from './access.ts';
 import { Demands } from './demands.ts';
 import { failed, PageConnection } from './page-connection.ts';
 import { entryHtml, ICON, PAGE_HTML } from './page-html.ts';
@@ -18,7 +18,6 @@ const GOING_AWAY = 1001;
 
 export interface WatchServer {
   port: number;
-  /** How many pages are open. */
   readonly pages: number;
   /** An address that opens the page once. @param channel where it is given; replaces its earlier address */
   address(channel: string): string;
@@ -42,7 +41,7 @@ export async function startWatchServer(runs: WatchedRuns, { port: wanted = 0 } =
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES });
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    const mayOpen = isOwnHost(request, port) && isOwnOrigin(request) && access.isGranted(request);
+    const mayOpen = isOwnHost(request, port) && isSameOrigin(request) && access.isGranted(request);
     if (mayOpen && request.url === `${access.base}socket`) {
       sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened));
     } else socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');

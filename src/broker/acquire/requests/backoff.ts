@@ -14,7 +14,6 @@ export class Backoff {
   /** Maximum number of concurrent requests. */
   #limit = NO_LIMIT;
   #pending = 0;
-
   readonly #clock: Clock;
 
   constructor(clock: Clock) {

@@ -30,13 +30,11 @@ export interface RequestOptions {
   plan: LeasePlan;
   /** The pool to lease from; null: none. */
   pool: Pick<BrowserPool, 'acquire'> | null;
-  /** Who the browser is for. */
   project: string;
   /** How long it is needed at least, in ms; 0: unknown. */
   needMs(): number;
   /** The label of the browser. It is unique, so that the browser of a lost response can be found by it. */
   note: string;
-  /** Aborts the request. */
   signal: AbortSignal;
   /** Fires when no more browsers are requested. */
   closes: AbortSignal;
@@ -60,7 +58,6 @@ export class BrowserRequest {
   readonly #found = new Set<string>();
   /** … and those of them that are being ended. */
   readonly #unused = new Set<string>();
-
   readonly #options: RequestOptions;
 
   constructor(options: RequestOptions) {

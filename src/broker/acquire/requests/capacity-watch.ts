@@ -38,7 +38,6 @@ export class CapacityWatch {
   #refusedAt: number | null = null;
   /** Whether a request was refused since the last look: a session may have ended unseen between the two. */
   #refusedSinceLook = false;
-
   readonly #options: WatchOptions;
 
   constructor(options: WatchOptions) {
@@ -128,7 +127,7 @@ export class CapacityWatch {
   }
 }
 
-/** What the session list shows. */
+/** The content of the session list. */
 export interface Running {
   /** Running sessions, including those that are starting. */
   ids: ReadonlySet<string>;

@@ -18,7 +18,6 @@ export interface ScheduledRequest<T> {
   /** Aborts it in any state. */
   signal: AbortSignal;
   priority(): Priority;
-  /** Called with what the request waits for from now on. */
   onWait(what: Waiting): void;
   /** Sends one request to the service. */
   send(): Promise<T>;
@@ -72,7 +71,6 @@ export class RequestScheduler {
   #ends = 0;
   /** Ends that released no parked request while earlier requests were still at the service. */
   #spareEnds: number[] = [];
-
   readonly #options: WatchOptions;
 
   constructor(options: WatchOptions) {

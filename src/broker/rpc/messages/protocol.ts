@@ -145,7 +145,6 @@ const runState = v.object({
   said: v.array(v.string()),
 });
 
-/** The requests of every connection. */
 export const CONNECTION_CALLS = {
   /** First message of every connection. */
   hello: {
@@ -166,7 +165,7 @@ export const RUN_CALLS = {
   giveBack: { roles: ['worker'], params: giveBackParams, result: nothing },
   /** Whether a worker without a test should give its browser back: another one waits, and the service has none. */
   isWanted: { roles: ['worker'], params: idleParams, result: v.boolean() },
-  /** What a test used. The broker checks it with the record's schema, which is published and therefore in zod. */
+  /** The usage of a test. The broker checks it with the record's schema, which is published and therefore in zod. */
   testUsage: { roles: ['worker'], params: v.custom<TestUsage>(isObject), result: nothing },
   sessionReport: { roles: ['worker'], params: v.object({ sessionId: v.string() }), result: sessionReport },
   /** Masks secrets of the run, which only the broker knows, and those that the worker knows: its CDP address. */

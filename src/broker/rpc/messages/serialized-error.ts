@@ -26,7 +26,6 @@ const serializedError = v.object({
   }),
 });
 
-/** An error as a message. */
 export type SerializedError = v.InferOutput<typeof serializedError>;
 
 /** Converts an error into a message without its stack and without secrets. */

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { cp, lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import type { LimitFunction } from 'p-limit';
-import pLimit from 'p-limit';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pLimit, { type LimitFunction } from 'p-limit';
 import * as v from 'valibot';
 import { writeAtomically } from '../../../common/write-atomically.ts';
+import { copyTree, removeTree } from '../../disk/trees.ts';
 
 export interface DirectoryStoreOptions<R> {
   /** The directory of the store. Called at the first write. */
@@ -14,7 +13,6 @@ export interface DirectoryStoreOptions<R> {
   log: (line: string) => void;
 }
 
-/** Fields that every stored record has. */
 export interface DirectoryRecord {
   id: string;
   /** Name of the directory with its current files. */
@@ -39,7 +37,7 @@ export class DirectoryStore<R> {
     this.#options = options;
   }
 
-  /** In the order in which they were added. */
+  /** In the order of their addition. */
   get records(): (R & DirectoryRecord)[] {
     return [...this.#records.values()];
   }
@@ -83,10 +81,10 @@ export class DirectoryStore<R> {
         record = { ...(await fill(files)), id, files: version };
         await writeAtomically(join(home, RECORD), JSON.stringify(record));
       } catch (error) {
-        await remove(this.#records.has(id) ? files : home);
+        await removeTree(this.#records.has(id) ? files : home);
         throw error;
       }
-      if (this.#deleted.has(id)) return false; // its files follow with the delete that waits
+      if (this.#deleted.has(id)) return false; // the waiting delete removes its files
       this.#records.set(id, record);
       await this.#sweep(record);
       return true;
@@ -107,13 +105,13 @@ export class DirectoryStore<R> {
     // Later requests no longer find it; its files are deleted once no copy of them is in progress.
     this.#deleted.add(id);
     this.#records.delete(id);
-    await this.#inTurn(id, async () => remove(join(await this.#options.directory(), id)));
+    await this.#inTurn(id, async () => removeTree(join(await this.#options.directory(), id)));
   }
 
   async #sweep({ id, files }: DirectoryRecord): Promise<void> {
     const home = join(await this.#options.directory(), id);
     for (const name of await readdir(home)) {
-      if (name !== files && name !== RECORD) await remove(join(home, name));
+      if (name !== files && name !== RECORD) await removeTree(join(home, name));
     }
   }
 
@@ -122,24 +120,4 @@ export class DirectoryStore<R> {
     this.#turns.set(id, turns);
     return turns(work);
   }
-}
-
-async function remove(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => undefined);
-}
-
-/**
- * Copies files and directories of `from` into `to`; no links, no sockets, and only what `wanted` says of its path in
- * `from`.
- */
-export async function copyTree(from: string, to: string, wanted = (_path: string) => true): Promise<void> {
-  await cp(from, to, {
-    recursive: true,
-    mode: constants.COPYFILE_FICLONE,
-    filter: async (source) => {
-      if (!wanted(relative(from, source))) return false;
-      const stats = await lstat(source).catch(() => undefined);
-      return stats !== undefined && (stats.isDirectory() || stats.isFile());
-    },
-  });
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, isoTime } from '../../../common/clock.ts';
-import { copyTree, DirectoryStore } from './directory-store.ts';
+import { copyTree } from '../../disk/trees.ts';
+import { DirectoryStore } from './directory-store.ts';
 
-/** Of Chromium's user data dir, what is a person's: the one profile, and the key that its secrets are kept under. */
+/** The parts of Chromium's user data dir that belong to a person: the profile, and the key of its secrets. */
 const TOP = new Set(['', 'Default', 'Local State']);
 /** Files that Chromium recreates, and files about windows and locks of an ended run. */
 const LEFT_OUT = new Set([
@@ -95,7 +96,7 @@ export class ProfileStore {
     };
   }
 
-  /** A profile that is not there is no error. */
+  /** Ignores a missing profile. */
   async delete(name: string): Promise<void> {
     this.#deletions.set(name, (this.#deletions.get(name) ?? 0) + 1);
     const id = this.#ids.get(name);

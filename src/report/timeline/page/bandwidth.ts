@@ -3,7 +3,6 @@ import { bytes } from '../../summary/format.ts';
 import type { TimelineData, TimelineTest } from '../data.ts';
 import type { Lane } from './lanes.ts';
 
-/** Number of columns of the chart. */
 const COLUMNS = 240;
 const SVG = 'http://www.w3.org/2000/svg';
 

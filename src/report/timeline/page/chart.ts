@@ -5,9 +5,9 @@ import { bandwidthStrip } from './bandwidth.ts';
 import { sessionDetails, testDetails } from './details.ts';
 import { beginOf, type Filter, type Lane, lanesOf, type ShownSession } from './lanes.ts';
 import { endMark, LOOKS, lookOf, resultOf } from './look.ts';
-import { Roving } from './roving.ts';
+import { rove } from './roving.ts';
 import { clock, labelsOf, ticks } from './scale.ts';
-import type { Tip } from './tip.ts';
+import { Tip } from './tip.ts';
 
 /** Height of a session's row, in px, as in the style sheet. */
 const ROW = 28;
@@ -22,21 +22,16 @@ export class Chart {
   readonly root = element('div', { class: 'chart' });
   readonly #details = new Map<Element, () => DocumentFragment>();
   readonly #bars = new Map<TimelineTest, HTMLElement>();
-  readonly #roving: Roving;
+  readonly #tip = new Tip();
+  readonly #startRoving = rove(this.root);
   #trackWidth = 0;
-
   readonly #data: TimelineData;
-  readonly #tip: Tip;
 
-  constructor(data: TimelineData, tip: Tip) {
+  constructor(data: TimelineData) {
     this.#data = data;
-    this.#tip = tip;
-
-    this.#roving = new Roving(this.root);
     this.root.addEventListener('pointerover', (event) => this.#point(event.target, event.clientX));
-    this.root.addEventListener('pointerout', () => tip.hide());
     this.root.addEventListener('focusin', ({ target }) => this.#point(target, null));
-    this.root.addEventListener('focusout', () => tip.hide());
+    for (const type of ['pointerout', 'focusout']) this.root.addEventListener(type, () => this.#tip.hide());
   }
 
   /** Draws what the filter selects. Returns how much that is. */
@@ -51,12 +46,7 @@ export class Chart {
     root.replaceChildren(row('axis', 'time', probe));
     this.#trackWidth = probe.clientWidth;
     const marks = ticks(data.length, Math.max(2, Math.floor(this.#trackWidth / TICK_WIDTH)));
-    const items: HTMLElement[][] = [];
-    const drawn = lanes.map((lane) => {
-      const { group, focusable } = this.#lane(lane);
-      items.push(focusable);
-      return group;
-    });
+    const drawn = lanes.map((lane) => this.#lane(lane));
     const lines = element(
       'div',
       { class: 'lines', 'aria-hidden': 'true' },
@@ -64,7 +54,7 @@ export class Chart {
     );
     root.replaceChildren(this.#axis(marks), this.#strip(lanes), lines);
     for (const group of drawn) root.append(group);
-    this.#roving.reset(items);
+    this.#startRoving();
     const sessions = lanes.flatMap((lane) => lane.sessions);
     return { sessions: sessions.length, tests: sessions.reduce((sum, { tests }) => sum + tests.length, 0) };
   }
@@ -111,21 +101,21 @@ export class Chart {
     return row('strip', element('span', {}, key, most), track);
   }
 
-  #lane(lane: Lane): { group: HTMLElement; focusable: HTMLElement[] } {
+  #lane(lane: Lane): HTMLElement {
     const shard = this.#data.shards[lane.shard] ?? '';
     const track = element('div', { class: 'track' });
     track.style.height = `${lane.rows * ROW}px`;
-    const focusable = lane.sessions.flatMap((shown) => this.#session(shown, track));
+    for (const part of lane.sessions.flatMap((shown) => this.#session(shown))) track.append(part);
     const name = shard === '' ? `slot ${lane.slot}` : `shard ${shard}, slot ${lane.slot}`;
     const short = shard === '' ? name : `${shard} · slot ${lane.slot}`;
     const group = row('lane', short, track);
     group.setAttribute('role', 'group');
     group.setAttribute('aria-label', name);
-    return { group, focusable };
+    return group;
   }
 
-  /** Draws a session's parts into its lane. Returns the elements that can get focus. */
-  #session({ session, tests, row: below }: ShownSession, track: HTMLElement): HTMLElement[] {
+  /** The parts of a session, in the order of the keyboard. */
+  #session({ session, tests, row: below }: ShownSession): HTMLElement[] {
     const end = session.ending ?? session.ended;
     const parts: HTMLElement[] = [];
     const add = (part: HTMLElement) => {
@@ -149,12 +139,8 @@ export class Chart {
       sign.setAttribute('aria-hidden', 'true');
       sign.append(mark);
     }
-    const drawn = tests.map((test) => add(this.#test(test, session.had)));
-    for (const part of parts) track.append(part);
-    return [bar, ...drawn].map((item) => {
-      item.tabIndex = -1;
-      return item;
-    });
+    for (const test of tests) add(this.#test(test, session.had));
+    return parts;
   }
 
   /** A worker's first test begins before its browser is ready. Its bar begins with the browser. */
@@ -187,6 +173,7 @@ export class Chart {
 
   #bar(name: 'span' | 'button' | 'a', className: string, from: number, to: number): HTMLElement {
     const made = this.#at(name, from);
+    if (name !== 'span') made.tabIndex = -1;
     made.className = className;
     made.style.width = `${((to - from) / this.#data.length) * 100}%`;
     return made;

@@ -17,7 +17,6 @@ export class Controls {
 
   constructor(data: TimelineData, changed: () => void) {
     this.#changed = changed;
-
     this.#project = chooser(data.projects.map((name) => name || 'the default project'));
     this.#shard = chooser(data.shards.map((name) => name || 'no shard'));
     if (data.projects.length > 1) this.root.append(element('label', {}, 'Project ', this.#project));

@@ -27,7 +27,6 @@ export function lookOf([, , , status, ok, , , , , , , , lost]: TimelineTest, dat
   return ok === 1 && look !== 'skipped' ? 'passed' : look;
 }
 
-/** The result as text. */
 export function resultOf(test: TimelineTest, data: TimelineData): string {
   const look = lookOf(test, data);
   const asExpected = look === 'passed' && data.statuses[test[3]] !== 'passed';

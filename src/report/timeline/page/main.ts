@@ -3,7 +3,6 @@ import type { TimelineData, TimelineNamed } from '../data.ts';
 import { Chart } from './chart.ts';
 import { Controls } from './controls.ts';
 import { LOOKS, type Look, tallyOf } from './look.ts';
-import { Tip } from './tip.ts';
 
 /** Draws the timeline from the data in the page. */
 
@@ -17,7 +16,7 @@ const source = document.getElementById('data');
 if (main && source) show(main, JSON.parse(source.textContent ?? ''));
 
 function show(root: HTMLElement, data: TimelineData): void {
-  const chart = new Chart(data, new Tip());
+  const chart = new Chart(data);
   const controls = new Controls(data, () => draw());
   const figures = descriptions(
     data.figures.map(({ label, value }): [string, string] => [label, value]),

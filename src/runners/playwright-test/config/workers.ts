@@ -8,7 +8,7 @@ import { type MergedOptions, poolOf } from '../../../options/lease-plan.ts';
 import { resolveService, type ServiceChoice } from '../../../options/resolve-service.ts';
 import type { HostedOptions } from '../../../options/schema/schema.ts';
 
-/** What a machine bears: a worker that mostly waits for its browser needs little of a core, but has its memory. */
+/** The capacity of a machine: a worker that mostly waits for its browser needs little of a core, but memory. */
 const MOST_PER_CORE = 8;
 const WORKER_BYTES = 200e6;
 /** For the system, the runner and the broker. */
@@ -38,7 +38,7 @@ export interface Machine {
   memory: number;
 }
 
-/** What the choice depends on. */
+/** The facts that the choice depends on. */
 export interface WorkersQuestion {
   /** `workers` of the user's config. */
   configured: unknown;
@@ -67,7 +67,7 @@ export function chooseWorkers(question: WorkersQuestion): WorkerChoice | null {
   if (hasLocal && !hasProjectWorkers()) return null;
   if (typeof wanted === 'number') return { workers: wanted, why: null };
   const machine = { cores: cpus().length, memory: usableMemory() };
-  const own = Math.max(1, Math.floor(machine.cores / 2));
+  const usual = Math.max(1, Math.floor(machine.cores / 2));
   const service = serviceOf(options);
   // The emulator's browsers run on this machine: more workers than Playwright's own number do not help.
   if (service === null || service.kind === 'emulator') return null;
@@ -75,25 +75,25 @@ export function chooseWorkers(question: WorkersQuestion): WorkerChoice | null {
   // A provider's is known only if it has `limit`.
   if (service.kind === 'provider' && known.concurrentBrowsers === null) return null;
   const sources = service.kind === 'hosted' ? sourcesOf(hosted, known) : [ownSource(service, known)];
-  return suitableWorkers({ sources, shards: shard?.total ?? shardsIn(args), own, machine });
+  return suitableWorkers({ sources, shards: shard?.total ?? shardsIn(args), usual, machine });
 }
 
 /** The largest number of workers for which every source has a browser, and this machine the means. */
 export function suitableWorkers({
   sources,
   shards,
-  own,
+  usual,
   machine: { cores, memory },
 }: {
   sources: readonly BrowserSource[];
   shards: number;
   /** Playwright's own number. */
-  own: number;
+  usual: number;
   machine: Machine;
 }): WorkerChoice {
   const unknown = sources.find(({ browsers }) => browsers === null);
   if (unknown) {
-    const many = own === 1 ? '1 worker' : `${own} workers`;
+    const many = usual === 1 ? '1 worker' : `${usual} workers`;
     const named = unknown.pool === undefined ? '' : `POOLWRIGHT_POOL=${unknown.pool} `;
     const how = `\`${named}npx poolwright doctor\` remembers it, or set \`workers\``;
     return { workers: null, why: `${many}, Playwright's own number: ${unknown.what} is not known here yet. ${how}` };
@@ -101,7 +101,7 @@ export function suitableWorkers({
   const [fewest] = [...sources].sort((a, b) => (a.browsers ?? 0) - (b.browsers ?? 0));
   const share = Math.max(1, Math.floor((fewest?.browsers ?? 1) / Math.max(1, shards)));
   const bearable = Math.min(cores * MOST_PER_CORE, Math.floor((memory - RESERVED_BYTES) / WORKER_BYTES));
-  const most = Math.max(own, bearable);
+  const most = Math.max(usual, bearable);
   const workers = Math.min(share, most);
   const many = workers === 1 ? '1 worker' : `${workers} workers`;
   const what = `${fewest?.what}${shards > 1 ? `, for ${shards} shards` : ''}`;
@@ -110,7 +110,7 @@ export function suitableWorkers({
   return { workers, why: `${many}, the most for this machine (${size}): ${what}` };
 }
 
-/** What the projects' browsers come from: the plan, which also bounds pools, and each pool. */
+/** The sources of the projects' browsers: the plan, which also bounds pools, and each pool. */
 function sourcesOf(hosted: readonly { options: MergedOptions }[], known: KnownLimits): BrowserSource[] {
   const pools = hosted.map(({ options }) => poolOf(options, process.env));
   const sources = pools.flatMap((pool): BrowserSource[] => {
@@ -130,14 +130,14 @@ function sourcesOf(hosted: readonly { options: MergedOptions }[], known: KnownLi
 
 /** The user's own browsers. */
 function ownSource(
-  own: Extract<ServiceChoice, { kind: 'browsers' | 'provider' }>,
+  usual: Extract<ServiceChoice, { kind: 'browsers' | 'provider' }>,
   { concurrentBrowsers }: KnownLimits,
 ): BrowserSource {
-  if (own.kind === 'provider') {
+  if (usual.kind === 'provider') {
     const browsers = concurrentBrowsers ?? 1;
-    return { browsers, what: `${basename(own.file)} allows ${count(browsers)} at once` };
+    return { browsers, what: `${basename(usual.file)} allows ${count(browsers)} at once` };
   }
-  const browsers = own.browsers.reduce((sum, { max }) => sum + max, 0);
+  const browsers = usual.browsers.reduce((sum, { max }) => sum + max, 0);
   return { browsers, what: `${count(browsers)} of \`browsers\` can be used at once` };
 }
 

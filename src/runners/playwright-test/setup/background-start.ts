@@ -16,7 +16,6 @@ export class BackgroundStart {
   isAbandoned = false;
   #isRefused = false;
   #isOver = false;
-
   readonly #broker: StartedBroker;
 
   constructor(broker: StartedBroker) {

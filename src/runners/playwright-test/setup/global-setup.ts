@@ -24,12 +24,12 @@ import { interceptLaunches } from '../launches.ts';
 import { BackgroundStart } from './background-start.ts';
 import { selectedProjects } from './selected-projects.ts';
 
-/** What shows hosted browsers to those who ask for a window, one line each. */
+/** Replacements for a window, one line each. */
 const WINDOWS: Readonly<Record<string, () => Promise<{ showBrowsers(broker: StartedBroker): void }>>> = {
   watch: () => import('../watch/watch-page.ts'),
 };
 
-/** What checks a run before a browser is requested, one line each. */
+/** Checks of a run before a browser is requested, one line each. */
 const CHECKS: Readonly<Record<string, () => Promise<{ checkRun(config: FullConfig, options: HostedOptions): void }>>> =
   {
     shards: () => import('../../../report/shards/find-timings.ts'),
@@ -135,7 +135,6 @@ async function finish(broker: StartedBroker, config: FullConfig): Promise<void> 
   await broker.finish((record) => reporter.take(record));
 }
 
-/** How a global setup gets a hosted browser. */
 const IN_SETUP = 'A global setup leases one with `leaseBrowser`';
 
 /** Says once that a global setup has started a browser of this machine. */

@@ -24,7 +24,7 @@ export interface WorkerBrokerAddress {
   ownProject: HostedProject | undefined;
 }
 
-let own: Promise<BrokerAddress> | null = null;
+let startedBroker: Promise<BrokerAddress> | null = null;
 
 /**
  * Whether the run of this process has begun. The lease plans are made at that time, from the runner's environment: when
@@ -46,11 +46,11 @@ export async function brokerForWorker(project: WorkerProject, config: FullConfig
   if (shared && wrapped && hasRunBegun()) return { address: shared, ownProject: undefined };
   const ownProject = { id, name, plan: leasePlan(options, process.env) };
   if (shared) return { address: shared, ownProject };
-  own ??= startOwn(ownProject, options, config);
-  own.catch(() => {
-    own = null;
+  startedBroker ??= startOwn(ownProject, options, config);
+  startedBroker.catch(() => {
+    startedBroker = null;
   });
-  return { address: await own, ownProject: undefined };
+  return { address: await startedBroker, ownProject: undefined };
 }
 
 /** How a worker connects to the browsers of its project. */

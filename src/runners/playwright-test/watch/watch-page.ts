@@ -15,7 +15,7 @@ const FOUND_WITHIN_MS = 2_000;
 
 /**
  * Hosted browsers have no window: prints one line, and opens the page of `poolwright watch` on a machine with a screen,
- * unless somebody watches already. The run does not wait for it.
+ * unless the run is watched already. The run does not wait for it.
  */
 export function showBrowsers(broker: StartedBroker): void {
   const canOpen = !inContinuousIntegration(process.env) && pageOpener(process.env, process.platform) !== null;

@@ -98,7 +98,7 @@ export class TakeOver {
     this.root.addEventListener('mousemove', (event) => {
       if (!this.#pressed) this.#moveTo(event);
     });
-    // What is pressed here may be dragged and released elsewhere.
+    // A button that is pressed here may be released elsewhere, after a drag.
     window.addEventListener('mousemove', (event) => {
       if (this.#pressed) this.#moveTo(event);
     });

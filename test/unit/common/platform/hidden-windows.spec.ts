@@ -5,7 +5,7 @@ import { expect, test } from '@playwright/test';
 const root = resolve(import.meta.dirname, '../../../../src');
 /** What runs on Unix only, or prints to the terminal that it was started from. */
 const UNIX_ONLY = [
-  'emulator/disk/own-disk.ts',
+  'emulator/disk/separate-disk.ts',
   'broker/recovery/system-identity.ts',
   'cli/stop.ts',
   'relay/lease/browser-pipe.ts',

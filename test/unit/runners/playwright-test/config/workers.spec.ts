@@ -36,7 +36,7 @@ base.describe('the number of workers', () => {
   base('times the shards is at most what every source has, unless each shard has its one worker', () => {
     fc.assert(
       fc.property(questions, ({ sources, shards, machine }) => {
-        const { workers } = suitableWorkers({ sources, shards, machine, own: ownOf(machine.cores) });
+        const { workers } = suitableWorkers({ sources, shards, machine, usual: ownOf(machine.cores) });
         const fewest = Math.min(...sources.map(({ browsers }) => browsers ?? 0));
         return workers !== null && workers >= 1 && (workers === 1 || workers * shards <= fewest);
       }),
@@ -47,22 +47,22 @@ base.describe('the number of workers', () => {
   base('grows with the plan and with the memory, and never falls below Playwright’s own for want of memory', () => {
     fc.assert(
       fc.property(questions, sizes, ({ sources, shards, machine }, more) => {
-        const own = ownOf(machine.cores);
-        const { workers } = suitableWorkers({ sources, shards, machine, own });
+        const usual = ownOf(machine.cores);
+        const { workers } = suitableWorkers({ sources, shards, machine, usual });
         const larger = sources.map(({ browsers }) => plan((browsers ?? 0) + more));
-        const withMore = suitableWorkers({ sources: larger, shards, machine, own });
-        const roomy = suitableWorkers({ sources, shards, own, machine: { ...machine, memory: 1e12 } });
-        const free = suitableWorkers({ sources, shards, own: 1000, machine });
+        const withMore = suitableWorkers({ sources: larger, shards, machine, usual });
+        const roomy = suitableWorkers({ sources, shards, usual, machine: { ...machine, memory: 1e12 } });
+        const free = suitableWorkers({ sources, shards, usual: 1000, machine });
         const counts = [workers, withMore.workers, roomy.workers, free.workers].map((each) => each ?? 0);
         const [first = 0] = counts;
-        return counts.every((each) => each >= first) && first >= Math.min(own, counts[3] ?? 0);
+        return counts.every((each) => each >= first) && first >= Math.min(usual, counts[3] ?? 0);
       }),
       propertyRuns(300),
     );
   });
 
   base('is Playwright’s own while one source is unknown', () => {
-    const choice = suitableWorkers({ sources: [plan(10), pool(null)], shards: 1, own: 3, machine: LARGE });
+    const choice = suitableWorkers({ sources: [plan(10), pool(null)], shards: 1, usual: 3, machine: LARGE });
     expect(choice).toEqual({
       workers: null,
       why: "3 workers, Playwright's own number: pool p has null is not known here yet. `POOLWRIGHT_POOL=p npx poolwright doctor` remembers it, or set `workers`",
@@ -71,7 +71,7 @@ base.describe('the number of workers', () => {
 
   base('is explained by what limits it', () => {
     const whyOf = (sources: BrowserSource[], shards = 1, machine = LARGE) =>
-      suitableWorkers({ sources, shards, own: 1, machine }).why;
+      suitableWorkers({ sources, shards, usual: 1, machine }).why;
     expect(whyOf([plan(10)])).toBe('10 workers: the plan allows 10');
     expect(whyOf([plan(10), pool(4)], 4)).toBe('1 worker: pool p has 4, for 4 shards');
     expect(whyOf([plan(10)], 1, { cores: 2, memory: 2.2e9 })).toBe(

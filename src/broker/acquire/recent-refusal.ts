@@ -9,13 +9,13 @@ const LATELY_MS = 45_000;
 export class RecentRefusal {
   #text = '';
   #until = 0;
-
   readonly #log: Log;
 
   constructor(log: Log) {
     this.#log = log;
   }
 
+  /** The service refused; the request is retried. */
   saw(refusal: Refusal): void {
     const { request, attempt, delayMs, message } = refusal;
     this.#log.info(`asking again in ${delayMs} ms (attempt ${attempt} of ${request} failed): ${message}`);
@@ -23,7 +23,6 @@ export class RecentRefusal {
     this.#until = Date.now() + LATELY_MS;
   }
 
-  /** Null if there is no recent refusal. */
   lately(): string | null {
     return Date.now() < this.#until ? `${this.#text}, asking again` : null;
   }

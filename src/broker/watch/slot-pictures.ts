@@ -1,39 +1,37 @@
-import type { WatchPicture } from '../../broker/watch/view.ts';
-
 /**
- * Pictures of one slot on their way to one page. Exactly one is in flight; of those that come meanwhile, the latest of
- * each target waits.
+ * Pictures of one slot on their way to one reader. Exactly one is in flight; of those that come meanwhile, the latest
+ * of each target waits. So a slow reader gets fewer pictures, and a suspended one costs no more memory with time.
  */
-export class SlotPictures {
-  readonly #send: (picture: WatchPicture) => void;
+export class SlotPictures<Picture extends { target: string }> {
+  readonly #send: (picture: Picture) => void;
   #inFlight: Promise<void> | null = null;
   #acknowledge: () => void = () => undefined;
-  readonly #waiting = new Map<string, WatchPicture>();
+  readonly #waiting = new Map<string, Picture>();
   /** The latest one of each target. */
-  readonly #offered = new Map<string, WatchPicture>();
+  readonly #offered = new Map<string, Picture>();
 
-  constructor(send: (picture: WatchPicture) => void) {
+  constructor(send: (picture: Picture) => void) {
     this.#send = send;
   }
 
   /**
-   * Sends a picture, unless the page has it already. Resolves when the picture in flight has been shown: this one, or
+   * Sends a picture, unless the reader has it already. Resolves when the picture in flight has been shown: this one, or
    * the one that it waits for.
    */
-  async offer(picture: WatchPicture): Promise<void> {
+  async offer(picture: Picture): Promise<void> {
     const isNew = this.#offered.get(picture.target) !== picture;
     this.#offered.set(picture.target, picture);
     if (this.#inFlight && isNew) this.#waiting.set(picture.target, picture);
     await (this.#inFlight || !isNew ? this.#inFlight : this.#start(picture));
   }
 
-  #start(picture: WatchPicture): Promise<void> {
+  #start(picture: Picture): Promise<void> {
     const shown = this.#wait();
     this.#send(picture);
     return shown;
   }
 
-  /** The page has shown the picture in flight. */
+  /** The reader has shown the picture in flight. */
   onShown(): void {
     this.#inFlight = null;
     this.#acknowledge();
@@ -43,7 +41,12 @@ export class SlotPictures {
     void this.#start(next);
   }
 
-  /** Nobody waits for it any longer. The picture in flight stays there until the page has shown it. */
+  /** Its page is closed. */
+  drop(target: string): void {
+    this.#waiting.delete(target);
+  }
+
+  /** Drops the waiting pictures. The one in flight stays until the reader has shown it. */
   stop(): void {
     this.#waiting.clear();
     this.#offered.clear();
