@@ -7,44 +7,32 @@ import { suite, wrappedConfig } from '../support/e2e/suites.ts';
 
 test.use({ browsers: 'stub' });
 
-const TESTS = suite(
-  [1, 2, 3, 4].map((n) => `test('${n}', async ({ page }) => { await page.goto('about:blank'); });`).join('\n'),
-);
+const FIVE = [1, 2, 3, 4, 5]
+  .map((n) => `test('${n}', async ({ page }) => { await page.goto('about:blank'); });`)
+  .join('\n');
 const CREATE = { method: 'POST', path: '/v1/browser/session' } as const;
 
-for (const { effect, fails, relayed = false } of [
-  { effect: { refuseContexts: true }, fails: /is broken: it refused to open a context: "The browser is broken/ },
-  { effect: { refusePages: true }, fails: /is broken: it refused to open a page: "The browser is broken/ },
-  { effect: { foreignTarget: true }, fails: null },
-  { effect: { refuseContexts: true }, fails: /is broken: it refused to open a context/, relayed: true },
-  { effect: { refusePages: true }, fails: /is broken: it refused to open a page/, relayed: true },
-  { effect: { foreignTarget: true }, fails: null, relayed: true },
-]) {
-  const [name] = Object.keys(effect);
+for (const relayed of [false, true]) {
   const where = relayed ? ' over a relay' : '';
-  test(`${name} costs ${fails ? 'one test' : 'no test'}${where}`, async ({ newConsumer, service }) => {
+  test(`one that refuses contexts, or pages, costs one test; one with a foreign target costs none${where}`, async ({
+    runSuite,
+    service,
+  }) => {
     const relay = relayed ? await startRelay() : null;
-    const { baseURL, apiKey } = service.emulator;
-    const response = await fetch(`${baseURL}/__emulator/faults`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ faults: [{ match: CREATE, effect, count: 1 }] }),
-    });
-    expect(response.ok).toBe(true);
-    const consumer = await newConsumer();
-    await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': TESTS });
-    const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, ...relay?.env });
+    // The first browser that the service starts, the second and the third.
+    const effects = [{ refuseContexts: true }, { refusePages: true }, { foreignTarget: true }];
+    await service.addFaults(effects.map((effect) => ({ match: CREATE, effect, count: 1 })));
+    const run = await runSuite({ tests: FIVE, args: ['--workers=1'], env: relay?.env ?? {}, code: 1 });
     await relay?.stop();
-    expect(run.code, run.output).toBe(fails ? 1 : 0);
-    const results = (await reportedTests(consumer)).map(({ results }) => results[0]);
-    const statuses = results.map((result) => result?.status);
-    expect(statuses).toEqual([fails ? 'failed' : 'passed', 'passed', 'passed', 'passed']);
-    const [failure, ...others] = results.map((result) => hostedAttachments(result)[0]?.infrastructureFailure);
-    if (fails) expect(failure).toMatch(fails);
-    else expect(failure).toBe(null);
-    expect(others).toEqual([null, null, null]);
-    const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
-    expect(sessions).toHaveLength(fails ? 2 : 1);
+    const results = (await run.tests()).map(({ results: [result] }) => result);
+    expect(results.map((result) => result?.status)).toEqual(['failed', 'failed', 'passed', 'passed', 'passed']);
+    const causes = results.map((result) => hostedAttachments(result)[0]?.infrastructureFailure);
+    expect(causes).toEqual([
+      expect.stringMatching(/is broken: it refused to open a context: "The browser is broken/),
+      expect.stringMatching(/is broken: it refused to open a page: "The browser is broken/),
+      ...[null, null, null],
+    ]);
+    expect((await run.record()).sessions).toHaveLength(3);
     expect(await service.running()).toEqual([]);
   });
 }
