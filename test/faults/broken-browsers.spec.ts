@@ -1,3 +1,4 @@
+import type { FaultRule } from 'poolwright/emulator';
 import { expect, test } from '../support/e2e/fixtures.ts';
 import { startRelay } from '../support/e2e/relay.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../support/e2e/run-playwright.ts';
@@ -20,7 +21,7 @@ for (const relayed of [false, true]) {
   }) => {
     const relay = relayed ? await startRelay() : null;
     // The first browser that the service starts, the second and the third.
-    const effects = [{ refuseContexts: true }, { refusePages: true }, { foreignTarget: true }];
+    const effects: FaultRule['effect'][] = [{ refuseContexts: true }, { refusePages: true }, { foreignTarget: true }];
     await service.addFaults(effects.map((effect) => ({ match: CREATE, effect, count: 1 })));
     const run = await runSuite({ tests: FIVE, args: ['--workers=1'], env: relay?.env ?? {}, code: 1 });
     await relay?.stop();

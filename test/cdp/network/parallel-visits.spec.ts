@@ -58,7 +58,8 @@ test('the last one of several navigations of a page wins', async ({ newContext, 
   const context = await newContext();
   const [one, other] = [await context.newPage(), await context.newPage()];
   const [local, elsewhere] = [`${own.url}/page?html=local`, pageUrl(foreign, 'elsewhere')];
-  // Playwright may say of any of them that another one interrupted it: with a local browser, the last one in 3 of 60 runs.
+  // Playwright may say of any of them that another one interrupted it: with a local browser, of the last one in 3 of 60
+  // runs.
   await Promise.allSettled([one.goto(local), other.goto(elsewhere), one.goto(elsewhere), other.goto(local)]);
   await expect(one.locator('body')).toHaveText('elsewhere');
   await expect(other.locator('body')).toHaveText('local');

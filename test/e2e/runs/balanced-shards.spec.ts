@@ -160,7 +160,7 @@ test('balanced shards › with --grep, --project, test.only and --last-failed', 
   expect(new Set(filtered.flat()).size).toBe(6);
   expect(await merge(consumer, 2)).toEqual({ code: 0, problems: [] });
 
-  // Setup and teardown take part above.
+  // Setup and teardown run in the shards above.
   const only = ranIn(await runShards(consumer, { total: 2, args: ['--no-deps'], env: { ...env, ONLY: '1' } }));
   expect(only.flat().sort()).toEqual(
     ['two', 'two (repeat 2)']

@@ -47,7 +47,7 @@ test('POOLWRIGHT_CDP_URL: workers take turns on one browser, and leave it unchan
   expect((await pagesOf(port)).sort()).toEqual(before.sort());
 });
 
-test('`browsers`: what does not answer, or is no browser, costs no test and is left out, said once each', async ({
+test('`browsers`: addresses without a browser cost no test, and are left out, said once each', async ({
   runSuite,
   port,
   nobody,
