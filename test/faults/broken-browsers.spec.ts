@@ -8,44 +8,35 @@ import type { Flaw } from '../support/stub/flaws.ts';
 
 test.use({ browsers: 'stub' });
 
-const TESTS = suite(
-  [1, 2, 3, 4].map((n) => `test('${n}', async ({ page }) => { await page.goto('about:blank'); });`).join('\n'),
-);
+const FIVE = [1, 2, 3, 4, 5]
+  .map((n) => `test('${n}', async ({ page }) => { await page.goto('about:blank'); });`)
+  .join('\n');
+const FLAWS: Flaw[] = ['refuses contexts', 'refuses pages', 'sends a foreign target'];
 
-const CASES: { flaw: Flaw; fails: RegExp | null }[] = [
-  { flaw: 'refuses contexts', fails: /is broken: it refused to open a context: "The browser is broken/ },
-  { flaw: 'refuses pages', fails: /is broken: it refused to open a page: "The browser is broken/ },
-  { flaw: 'sends a foreign target', fails: null },
-];
-for (const relayed of [false, true]) {
-  for (const { flaw, fails } of CASES) {
-    test.describe(`a browser that ${flaw}${relayed ? ', over a relay' : ''}`, () => {
-      test.use({ serviceOptions: { flaw } });
+test.describe('one that refuses contexts, or pages, costs one test; one with a foreign target costs none', () => {
+  test.use({ serviceOptions: { flaws: FLAWS } });
 
-      test(`costs ${fails ? 'one test' : 'no test'}`, async ({ newConsumer, service }) => {
-        const relay = relayed ? await startRelay() : null;
-        const consumer = await newConsumer();
-        await consumer.write({ 'playwright.config.ts': wrappedConfig(), 'tests/a.spec.ts': TESTS });
-        const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, ...relay?.env });
-        await relay?.stop();
-        expect(run.code, run.output).toBe(fails ? 1 : 0);
-        const results = (await reportedTests(consumer)).map(({ results }) => results[0]);
-        const statuses = results.map((result) => result?.status);
-        expect(statuses).toEqual([fails ? 'failed' : 'passed', 'passed', 'passed', 'passed']);
-        const [failure, ...others] = results.map((result) => hostedAttachments(result)[0]?.infrastructureFailure);
-        if (fails) expect(failure).toMatch(fails);
-        else expect(failure).toBe(null);
-        expect(others).toEqual([null, null, null]);
-        const { sessions } = JSON.parse(await consumer.read('test-results/poolwright/run.json'));
-        expect(sessions).toHaveLength(fails ? 2 : 1);
-        expect(await service.running()).toEqual([]);
-      });
+  for (const relayed of [false, true]) {
+    test(relayed ? 'over a relay' : 'from the service', async ({ runSuite, service }) => {
+      const relay = relayed ? await startRelay() : null;
+      const run = await runSuite({ tests: FIVE, args: ['--workers=1'], env: relay?.env ?? {}, code: 1 });
+      await relay?.stop();
+      const results = (await run.tests()).map(({ results: [result] }) => result);
+      expect(results.map((result) => result?.status)).toEqual(['failed', 'failed', 'passed', 'passed', 'passed']);
+      const causes = results.map((result) => hostedAttachments(result)[0]?.infrastructureFailure);
+      expect(causes).toEqual([
+        expect.stringMatching(/is broken: it refused to open a context: "The browser is broken/),
+        expect.stringMatching(/is broken: it refused to open a page: "The browser is broken/),
+        ...[null, null, null],
+      ]);
+      expect((await run.record()).sessions).toHaveLength(3);
+      expect(await service.running()).toEqual([]);
     });
   }
-}
+});
 
 test.describe('a browser on which Playwright itself throws', () => {
-  test.use({ serviceOptions: { flaw: 'sends a foreign target' } });
+  test.use({ serviceOptions: { flaws: ['sends a foreign target'] } });
 
   test('costs one test', async ({ newConsumer, service }) => {
     const { cdpUrl, sessionId } = await service.client.createSession();

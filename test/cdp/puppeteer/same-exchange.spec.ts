@@ -2,7 +2,7 @@ import puppeteer, { type Browser, type ConnectionTransport, type Page } from 'pu
 import { Savings } from '../../../src/cdp/figures/savings.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
-import { BROWSER_KINDS } from '../../support/cdp/browser-kinds.ts';
+import { KINDS_ON_SHELL, slowOnFull } from '../../support/cdp/browser-kinds.ts';
 import { Album } from '../../support/cdp/pictures.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';
 import { comparable, type SeenMessage } from '../../support/cdp/two-ways.ts';
@@ -69,7 +69,7 @@ function isByChance(event: string): boolean {
   return /^Target\.(?:targetInfoChanged|attachedToTarget) /.test(event) && event.includes('"url":"about:blank"');
 }
 
-for (const { name, onFullChromium, filmed } of BROWSER_KINDS) {
+for (const { name, onFullChromium, filmed } of KINDS_ON_SHELL) {
   test.describe(name, () => {
     test.use({ onFullChromium });
     test.setTimeout(180_000);
@@ -108,8 +108,16 @@ for (const { name, onFullChromium, filmed } of BROWSER_KINDS) {
       expect(plain.savedMs).toBe(0);
       expect(ahead.savedMs).toBeGreaterThan(TESTS * ROUND_TRIP_MS);
     });
+  });
+}
 
-    test('never shows Puppeteer the page that is prepared for the next test', async ({ start, open, site }) => {
+for (const onFullChromium of [false, true]) {
+  test.describe(onFullChromium ? 'full Chromium' : 'headless shell', () => {
+    test.use({ onFullChromium });
+    test.setTimeout(180_000);
+    const brief = slowOnFull(onFullChromium);
+
+    test('never shows Puppeteer the page that is prepared for the next test', brief, async ({ start, open, site }) => {
       const { api } = await start({ allowLoopback: true, rtt: ROUND_TRIP_MS });
       const { cdpUrl } = (await api.create()).body;
       const savings = new Savings(1);

@@ -5,38 +5,32 @@ import { startCommand } from '../../support/e2e/start-command.ts';
 
 /** `poolwright exec` of the packed package, with tools that know nothing of it. */
 
-const LAUNCH_PLAYWRIGHT = `
-import { chromium } from '@playwright/test';
-const browser = await chromium.launch({ executablePath: process.env.CHROME_PATH });
-const page = await browser.newPage();
-await page.goto('data:text/html,<title>launched</title>');
-console.log(await page.title());
-await browser.close();`;
-
-const LAUNCH_PUPPETEER = `
-import puppeteer from 'puppeteer-core';
-for (const pipe of [true, false]) {
-  const browser = await puppeteer.launch({ pipe, executablePath: process.env.PUPPETEER_EXECUTABLE_PATH });
-  const page = await browser.newPage();
-  await page.goto('data:text/html,<title>launched</title>');
-  console.log(await page.title());
-  await browser.close();
-}`;
-
-const CONNECT = `
+/** The ways in which tools get a browser, one after the other, each with a new one. */
+const EACH_WAY = `
 import { chromium } from '@playwright/test';
 import puppeteer from 'puppeteer-core';
 const endpoint = process.argv[2];
-const browser = await chromium.connectOverCDP(endpoint);
-const page = await browser.newPage();
-await page.goto('data:text/html,<title>connected</title>');
-console.log(await page.title());
-await browser.close();
-const other = await puppeteer.connect({ browserWSEndpoint: endpoint });
-const [first] = await other.pages();
-await first.goto('data:text/html,<title>connected</title>');
-console.log(await first.title());
-await other.close();`;
+const { CHROME_PATH, PUPPETEER_EXECUTABLE_PATH, POOLWRIGHT_ENDPOINT } = process.env;
+const show = async (way, page) => {
+  await page.goto('data:text/html,<title>' + way + '</title>');
+  console.log(await page.title());
+};
+const ways = {
+  'Playwright starts it': () => chromium.launch({ executablePath: CHROME_PATH }),
+  'Puppeteer starts it on a pipe': () => puppeteer.launch({ pipe: true, executablePath: PUPPETEER_EXECUTABLE_PATH }),
+  'Puppeteer starts it on a port': () => puppeteer.launch({ executablePath: PUPPETEER_EXECUTABLE_PATH }),
+  'Playwright connects to it': () => chromium.connectOverCDP(endpoint),
+  'Playwright connects to it by its own protocol': () => chromium.connect(POOLWRIGHT_ENDPOINT + '/playwright'),
+};
+for (const [way, get] of Object.entries(ways)) {
+  const browser = await get();
+  await show(way, await browser.newPage());
+  await browser.close();
+}
+const connected = await puppeteer.connect({ browserWSEndpoint: endpoint });
+const [first] = await connected.pages();
+await show('Puppeteer connects to it', first);
+await connected.close();`;
 
 /** Files in both directions, for a browser that is connected to and one that is launched. */
 const FILES = `
@@ -123,32 +117,27 @@ test.describe('tools that start or connect to a browser', () => {
   test.use({ browsers: 'shell' });
   test.setTimeout(240_000);
 
-  for (const [name, script, titles] of [
-    ['Playwright starts it', LAUNCH_PLAYWRIGHT, ['launched']],
-    ['Puppeteer starts it, on a pipe and on a port', LAUNCH_PUPPETEER, ['launched', 'launched']],
-    ['Playwright and Puppeteer connect to it', CONNECT, ['connected', 'connected']],
-    ["Playwright connects to it by Playwright's own protocol", CONNECT_OWN, ['connected']],
-  ] as const) {
-    test(name, async ({ newConsumer, service }) => {
-      const consumer = await newConsumer('latest', 'module', ['puppeteer-core']);
-      await consumer.write({ 'tool.mjs': script });
-      const { code, lines, stderr } = await startCommand(consumer, service, [
-        'exec',
-        '--',
-        'node',
-        'tool.mjs',
-        '{endpoint}',
-      ]).end;
-      expect(lines, stderr).toEqual(titles);
-      expect(code).toBe(0);
-      const { runner, sessions } = await recordOf(consumer);
-      expect(runner).toBe('exec');
-      expect(sessions.map(({ endReason, endConfirmed }) => [endReason, endConfirmed])).toEqual(
-        titles.map(() => ['finished', true]),
-      );
-      expect(await service.running()).toEqual([]);
-    });
-  }
+  test('Playwright and Puppeteer start it or connect to it, in each way', async ({ newConsumer, service }) => {
+    const consumer = await newConsumer('latest', 'module', ['puppeteer-core']);
+    await consumer.write({ 'tool.mjs': EACH_WAY });
+    const args = ['exec', '--', 'node', 'tool.mjs', '{endpoint}'];
+    const { code, lines, stderr } = await startCommand(consumer, service, args).end;
+    expect(lines, stderr).toEqual([
+      'Playwright starts it',
+      'Puppeteer starts it on a pipe',
+      'Puppeteer starts it on a port',
+      'Playwright connects to it',
+      'Playwright connects to it by its own protocol',
+      'Puppeteer connects to it',
+    ]);
+    expect(code).toBe(0);
+    const { runner, sessions } = await recordOf(consumer);
+    expect(runner).toBe('exec');
+    expect(sessions.map(({ endReason, endConfirmed }) => [endReason, endConfirmed])).toEqual(
+      lines.map(() => ['finished', true]),
+    );
+    expect(await service.running()).toEqual([]);
+  });
 
   test('uploads and downloads', async ({ newConsumer, service }) => {
     const consumer = await newConsumer('latest', 'module');

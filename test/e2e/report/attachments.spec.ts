@@ -12,46 +12,49 @@ import { fullLength } from '../../support/property-runs.ts';
 
 /** The data that every reporter has about every kind of test. */
 
-const NEVER = `await page.waitForSelector('never');`;
+test.use({ browsers: 'stub' });
+
+const SITE = 'data:text/html,<title>with asset</title>';
+const NEVER = `await page.waitForEvent('popup');`;
 
 /** Each worker has a separate browser here, so each attempt has a different session. */
 const ENDINGS = `
-test('passes', async ({ page }) => { await page.goto('/'); });
+test('passes', async ({ page }) => { await page.goto('${SITE}'); });
 test('uses no browser', () => {});
-test('fails once', async ({ page }, { retry }) => { await page.goto('/'); expect(retry).toBe(1); });
-test('fails', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });
+test('fails once', async ({ page }, { retry }) => { await page.goto('${SITE}'); expect(retry).toBe(1); });
+test('fails', async ({ page }) => { await page.goto('${SITE}'); expect(1).toBe(2); });
 test.describe.serial('serial', () => {
-  test('first of the group', async ({ page }) => { await page.goto('/'); });
-  test('breaks the group', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });
-  test('left out of the group', async ({ page }) => { await page.goto('/'); });
+  test('first of the group', async ({ page }) => { await page.goto('${SITE}'); });
+  test('breaks the group', async ({ page }) => { await page.goto('${SITE}'); expect(1).toBe(2); });
+  test('left out of the group', async ({ page }) => { await page.goto('${SITE}'); });
 });
-test.skip('skipped', async ({ page }) => { await page.goto('/'); });
-test.fixme('to be fixed', async ({ page }) => { await page.goto('/'); });
+test.skip('skipped', async ({ page }) => { await page.goto('${SITE}'); });
+test.fixme('to be fixed', async ({ page }) => { await page.goto('${SITE}'); });
 test('skips itself at once', async () => { test.skip(); });
-test('skips itself half-way', async ({ page }) => { await page.goto('/'); test.skip(true, 'enough'); });
+test('skips itself half-way', async ({ page }) => { await page.goto('${SITE}'); test.skip(true, 'enough'); });
 test('asks by itself', async ({ request }) => { await request.get('/'); });`;
 
 /** One page for several tests, and pages that stay open. */
 const SHARING = `
 test.describe.serial('one page', () => {
   let page;
-  test.beforeAll(async ({ browser }) => { page = await browser.newPage(); await page.goto(process.env.SITE_URL); });
+  test.beforeAll(async ({ browser }) => { page = await browser.newPage(); await page.goto('${SITE}'); });
   test.afterAll(async () => { await page.close(); });
   test('finds the page open', async () => { expect(await page.title()).toBe('with asset'); });
   test('has nothing to do with it', () => {});
   test('goes on with the page', async () => { await page.reload(); });
 });
 test('two contexts', async ({ browser }) => {
-  for (const _ of [1, 2]) await (await (await browser.newContext()).newPage()).goto(process.env.SITE_URL);
+  for (const _ of [1, 2]) await (await (await browser.newContext()).newPage()).goto('${SITE}');
 });
 test('uses nothing of what was left open', () => {});`;
 
 /** Tests and hooks that time out. */
 const TIMED_OUT = `
 test.describe.configure({ retries: 0 });
-test('times out', async ({ page }) => { test.setTimeout(1_500); await page.goto('/'); ${NEVER} });
+test('times out', async ({ page }) => { test.setTimeout(1_500); await page.goto('${SITE}'); ${NEVER} });
 test.describe('hooks', () => {
-  test.beforeEach(async ({ page }) => { test.setTimeout(1_500); await page.goto('/'); ${NEVER} });
+  test.beforeEach(async ({ page }) => { test.setTimeout(1_500); await page.goto('${SITE}'); ${NEVER} });
   test('times out before it begins', () => {});
 });
 test.describe('hooks of all', () => {
@@ -59,9 +62,9 @@ test.describe('hooks of all', () => {
   test('times out before all', () => {});
   test('never begins', () => {});
 });
-test.extend({ stuck: async ({ page }, use) => { test.setTimeout(1_500); await page.goto('/'); ${NEVER} } })(
+test.extend({ stuck: async ({ page }, use) => { test.setTimeout(1_500); await page.goto('${SITE}'); ${NEVER} } })(
   'times out in a fixture', ({ stuck }) => {});
-test.extend({ stuck: async ({ page }, use) => { await page.goto('/'); await use(1); ${NEVER} } })(
+test.extend({ stuck: async ({ page }, use) => { await page.goto('${SITE}'); await use(1); ${NEVER} } })(
   'times out when it is over', ({ stuck }) => {});`;
 
 /** Every attempt of every test: its result, and whether it used a browser. */

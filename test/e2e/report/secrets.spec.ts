@@ -6,8 +6,8 @@ import { test as base, expect } from '../../support/e2e/fixtures.ts';
 import { suite } from '../../support/e2e/suites.ts';
 import { unpackedFiles } from '../../support/e2e/unpacked.ts';
 import { freePort } from '../../support/free-port.ts';
-import { poolwright } from '../../support/run-cli.ts';
 import { SECRETS, WORD } from '../../support/secrets.ts';
+import { poolwright } from '../../support/unit/cli/command-line.ts';
 
 /** What a run prints and writes has none of its secrets: each file is searched, archives unpacked. */
 
@@ -37,16 +37,30 @@ const test = base.extend<{ browserHost: string }>({
   },
 });
 
-/** Whatever a reporter can read. */
+/** Whatever a reporter can read: each object once, to any depth, with fields that are not enumerable. */
 const REPORTER = `
 import { appendFileSync } from 'node:fs';
-import { inspect } from 'node:util';
-const write = (value) => appendFileSync('own-report.txt', inspect(value, { depth: 12, showHidden: true, maxStringLength: null }) + '\\n');
+const seen = new Set();
+function write(...values) {
+  const texts = [];
+  while (values.length > 0) {
+    const value = values.pop();
+    if (Buffer.isBuffer(value)) texts.push(value.toString());
+    else if (typeof value === 'symbol' || Object(value) !== value) texts.push(String(value));
+    else if (!seen.has(value)) {
+      seen.add(value);
+      if (value instanceof Map || value instanceof Set) values.push(...value.entries());
+      for (const [name, field] of Object.entries(Object.getOwnPropertyDescriptors(value))) values.push(name, field.value);
+      for (const name of Object.getOwnPropertySymbols(value)) values.push(name, Object.getOwnPropertyDescriptor(value, name).value);
+    }
+  }
+  appendFileSync('own-report.txt', texts.join('\\n') + '\\n');
+}
 export default class {
-  onBegin(config, root) { write(config); write(root.allTests()); }
+  onBegin(config, root) { write(config, root.allTests()); }
   onStdOut(chunk) { write(chunk); }
   onStdErr(chunk) { write(chunk); }
-  onTestEnd(test, result) { write(result); write(test.parent.project()); }
+  onTestEnd(test, result) { write(result, test.parent.project()); }
   onError(error) { write(error); }
   printsToStdio() { return false; }
 }`;

@@ -16,7 +16,7 @@ test.use({ browsers: 'stub' });
 const FILES = {
   'playwright.config.ts': wrappedConfig(
     '{}',
-    `workers: 2, outputDir: process.env.OUTPUT_DIR, projects: [
+    `workers: 1, outputDir: process.env.OUTPUT_DIR, projects: [
       { name: 'setup', testMatch: 'global.setup.ts', teardown: 'clean' },
       { name: 'clean', testMatch: 'global.clean.ts' },
       { name: 'main', dependencies: ['setup'] },
@@ -83,7 +83,7 @@ function ranIn(records: readonly RunRecord[]): string[][] {
   );
 }
 
-test('balanced shards › run each test once, for 2, 3 and 7 shards', { tag: '@versions' }, async ({
+test('balanced shards › run each test once, for 2 and 4 shards', { tag: '@versions' }, async ({
   newConsumer,
   service,
 }) => {
@@ -103,7 +103,7 @@ test('balanced shards › run each test once, for 2, 3 and 7 shards', { tag: '@v
     await consumer.write({ 'poolwright-timings.json': text });
   });
 
-  for (const total of [2, 3, 7]) {
+  for (const total of [2, 4]) {
     const records = await runShards(consumer, { total, env });
     const ran = ranIn(records);
     expect(new Set(ran.flat()).size).toBe(TESTS);
@@ -119,7 +119,7 @@ test('balanced shards › run each test once, for 2, 3 and 7 shards', { tag: '@v
       expect([0, 2]).toContain(steps.length);
     }
   }
-  const merged = JSON.parse(await consumer.read('of-7/all/timings.json'));
+  const merged = JSON.parse(await consumer.read('of-4/all/timings.json'));
   // The emulator's plan.
   expect(merged.browsers).toBe(10);
   expect(merged.projects.main['tests/a.spec.ts'].one).toHaveLength(2);
@@ -160,14 +160,15 @@ test('balanced shards › with --grep, --project, test.only and --last-failed', 
   expect(new Set(filtered.flat()).size).toBe(6);
   expect(await merge(consumer, 2)).toEqual({ code: 0, problems: [] });
 
-  const only = ranIn(await runShards(consumer, { total: 2, env: { ...env, ONLY: '1' } }));
+  // Setup and teardown run in the shards above.
+  const only = ranIn(await runShards(consumer, { total: 2, args: ['--no-deps'], env: { ...env, ONLY: '1' } }));
   expect(only.flat().sort()).toEqual(
     ['two', 'two (repeat 2)']
       .map((each) => `[again] › tests/a.spec.ts › ${each}`)
       .concat('[main] › tests/a.spec.ts › two'),
   );
 
-  const args = ['--project=main', '--grep=one|two'];
+  const args = ['--no-deps', '--project=main', '--grep=one|two'];
   await runShards(consumer, { total: 2, args, env: { ...env, FAILS: '1' }, code: 1 });
   const again = await runShards(consumer, { total: 2, args: [...args, '--last-failed'], env });
   expect(ranIn(again).flat()).toEqual(['[main] › tests/a.spec.ts › two']);

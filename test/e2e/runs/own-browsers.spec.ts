@@ -49,31 +49,23 @@ test('POOLWRIGHT_CDP_URL: workers take turns on one browser, and leave it unchan
   expect((await pagesOf(port)).sort()).toEqual(before.sort());
 });
 
-test('`browsers`: one that does not answer is left out, and said once', async ({ runSuite, port, nobody }) => {
-  const { output } = await runSuite({
-    tests: TESTS,
-    options: `{ browsers: ${JSON.stringify([nobody, port])} }`,
-    args: ['--workers=1'],
-    env: { POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '' },
-  });
-  expect(output).toContain('3 passed');
-  expect(output.match(/the browser at 127\.0\.0\.1:\d+ is left out: /g)).toHaveLength(1);
-});
-
-test('`browsers`: a `ws://` address without a browser costs no test, and is left out', async ({
+test('`browsers`: addresses without a browser cost no test, and are left out, said once each', async ({
   runSuite,
   port,
   nobody,
 }) => {
-  const dead = `${nobody.replace('http', 'ws')}/?token=s3cret-word`;
+  const other = `127.0.0.1:${await freePort()}`;
+  const dead = `ws://${other}/?token=s3cret-word`;
   const { output, record } = await runSuite({
     tests: TESTS,
-    options: `{ browsers: ${JSON.stringify([dead, port])} }`,
+    options: `{ browsers: ${JSON.stringify([nobody, dead, port])} }`,
     args: ['--workers=1'],
     env: { POOLWRIGHT_API_KEY: '', POOLWRIGHT_BASE_URL: '' },
   });
   expect(output).toContain('3 passed');
-  expect(output.match(/the browser at 127\.0\.0\.1:\d+ is left out: it accepts no CDP connection/g)).toHaveLength(1);
+  expect(output.split(`the browser at ${new URL(nobody).host} is left out: `)).toHaveLength(2);
+  expect(output.split(`the browser at ${other} is left out: it accepts no CDP connection`)).toHaveLength(2);
+  expect(output.match(/is left out: /g)).toHaveLength(2);
   const { sessions } = await record();
   expect(sessions.filter(({ endReason }) => endReason === 'connect-failed')).toHaveLength(1);
   expect(output + JSON.stringify(sessions)).not.toContain('s3cret-word');

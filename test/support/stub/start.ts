@@ -7,8 +7,8 @@ import { EmulatorError } from '../../../src/errors.ts';
 import type { Flaw } from './flaws.ts';
 import { StubBrowser } from './stub-browser.ts';
 
-/** The emulator's options, and those of tests: in-memory fake browsers, the first of them with a flaw. */
-export type TestOptions = EmulatorOptions & { browser?: 'stub'; flaw?: Flaw };
+/** The emulator's options, and those of tests: in-memory fake browsers, the first of them with these flaws. */
+export type TestOptions = EmulatorOptions & { browser?: 'stub'; flaws?: readonly Flaw[] };
 
 /**
  * Starts an emulator for tests that need hundreds of sessions and hardly a page: a session's browser is an object in
@@ -16,10 +16,10 @@ export type TestOptions = EmulatorOptions & { browser?: 'stub'; flaw?: Flaw };
  * pictures.
  */
 export function startStubEmulator(
-  { browser: _stub, flaw, ...options }: TestOptions = {},
+  { browser: _stub, flaws = [], ...options }: TestOptions = {},
   clock: Clock = systemClock,
 ): Promise<Emulator> {
-  return startWith(options, { clock, launcher: new StubLauncher(flaw) });
+  return startWith(options, { clock, launcher: new StubLauncher(flaws) });
 }
 
 /** Starts in-memory fake browsers at once. For tests that need no real browser. */
@@ -28,18 +28,17 @@ class StubLauncher implements Launcher {
   readonly replaceAfterMs = 0;
   readonly #alive = new Set<StubBrowser>();
   #isStopped = false;
-  /** Of the next browser. */
-  #flaw: Flaw | undefined;
+  /** Of the next browsers. */
+  readonly #flaws: Flaw[];
 
-  constructor(flaw?: Flaw) {
-    this.#flaw = flaw;
+  constructor(flaws: readonly Flaw[]) {
+    this.#flaws = [...flaws];
   }
 
   async launch(spec: BrowserSpec, signal: AbortSignal): Promise<RunningBrowser> {
     signal.throwIfAborted();
     if (this.#isStopped) throw new EmulatorError('EMULATOR_START_FAILED', 'The emulator is being stopped.');
-    const browser = new StubBrowser(spec.url, this.#flaw);
-    this.#flaw = undefined;
+    const browser = new StubBrowser(spec.url, this.#flaws.shift());
     this.#alive.add(browser);
     void browser.exited.then(() => this.#alive.delete(browser));
     return {
