@@ -72,7 +72,10 @@ export function isMissingModule(error: unknown): boolean {
 /** What a loaded module exports by default. */
 export function defaultExport(loaded: unknown): unknown {
   let value = loaded;
-  // `import()` of a CommonJS file compiled from TypeScript nests `default` in `default`.
-  while (typeof value === 'object' && value !== null && 'default' in value) value = value.default;
+  // `import()` of a CommonJS file compiled from TypeScript nests `default` in `default`. Some modules are
+  // their own default export.
+  while (typeof value === 'object' && value !== null && 'default' in value && value.default !== value) {
+    value = value.default;
+  }
   return value;
 }

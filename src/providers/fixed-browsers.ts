@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pTimeout from 'p-timeout';
+import { monotonicNow } from '../common/clock.ts';
 import { errorMessage } from '../common/error-message.ts';
 import type { FixedBrowser } from '../options/resolve-service.ts';
 import { printable } from '../printable.ts';
@@ -29,7 +30,7 @@ interface Place extends FixedBrowser {
   isLeftOut: boolean;
   /** The attempt under way to reach a `ws://` address that was left out; those who want it share it. */
   asking: Promise<boolean> | null;
-  /** Until when the last failed attempt counts, in ms since the epoch. */
+  /** Until when the last failed attempt counts, in ms of {@link Reach.now}. */
   silentUntil: number;
 }
 
@@ -39,14 +40,14 @@ export interface Reach {
   address(url: string, options: { signal: AbortSignal }): Promise<string>;
   /** Whether a browser responds at a `ws://` address, within a time limit. */
   responds(url: string): Promise<boolean>;
-  /** In ms since the epoch. */
+  /** In ms. Not the time of day: where that is corrected, an address could count as silent for hours. */
   now(): number;
 }
 
 const REACH: Reach = {
   address: cdpAddress,
   responds: async (url) => await (await import('./responds.ts')).responds(url),
-  now: Date.now,
+  now: monotonicNow,
 };
 
 /** Browsers that run already. They are neither started nor ended: a lease only keeps other workers away. */

@@ -1,6 +1,9 @@
 import type { PictureSize, WatchedRun, WatchedRuns, WatchPicture } from '../../broker/watch/view.ts';
 import type { PageConnection } from './page-connection.ts';
 
+/** How many pages of a slot are remembered. */
+const MAX_PAGES = 20;
+
 /** The demand of all pages together, and the pictures that come of it. */
 export class Demands {
   readonly #runs: WatchedRuns;
@@ -53,7 +56,12 @@ export class Demands {
     if (offers.length === 0) return;
     const key = keyOf(run, picture.slot);
     const latest = this.#latest.get(key) ?? new Map<string, WatchPicture>();
-    this.#latest.set(key, latest.set(picture.target, picture));
+    this.#latest.set(key, latest);
+    latest.delete(picture.target);
+    latest.set(picture.target, picture);
+    // Each test opens another page: without a bound, closed ones would add up.
+    const [oldest = ''] = latest.keys();
+    if (latest.size > MAX_PAGES) latest.delete(oldest);
     await Promise.race(offers);
   }
 

@@ -42,7 +42,7 @@ interface Entry {
   place: Place;
   /**
    * The reason to leave the limit. 0: a session ended; higher: the list has room for that many; null: none. If the
-   * request ends without using it, the next parked request gets it.
+   * request ends without using it, or polls its pool, the next parked request gets it.
    */
   pass: number | null;
   go(): void;
@@ -178,6 +178,8 @@ export class RequestScheduler {
           request.onAgain(error, overload ?? 0);
           return { place: { at: 'queue', notBefore: 0 } };
         case 'retry':
+          // A pool may stay empty for as long as the run takes.
+          if (step.waitsFor === 'pool') this.#handOn(entry);
           request.onAgain(error, step.delayMs);
           return { place: { at: 'queue', notBefore: clock.now() + step.delayMs }, waitsFor: step.waitsFor };
         default:

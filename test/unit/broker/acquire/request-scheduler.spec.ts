@@ -4,6 +4,9 @@ import fc from 'fast-check';
 import { BrowserRequest } from '../../../../src/broker/acquire/requests/browser-request.ts';
 import { listRunning } from '../../../../src/broker/acquire/requests/capacity-watch.ts';
 import { PRIORITY, RequestScheduler } from '../../../../src/broker/acquire/requests/request-scheduler.ts';
+import { HostedPool } from '../../../../src/providers/hosted/pools/hosted-pool.ts';
+import type { BrowserPool } from '../../../../src/providers/port.ts';
+import type { ServiceClient } from '../../../../src/service/index.ts';
 import { propertyParts } from '../../../support/property-runs.ts';
 import { hosted, noAccount, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
@@ -39,7 +42,10 @@ class Workspace {
     });
   }
 
-  ask(note: string, { yields = false, signal = new AbortController().signal } = {}): void {
+  ask(
+    note: string,
+    { yields = false, signal = new AbortController().signal, pool = null as BrowserPool | null } = {},
+  ): void {
     this.waiting += 1;
     const done = () => {
       this.waiting -= 1;
@@ -49,7 +55,7 @@ class Workspace {
     const asks = new BrowserRequest({
       provider: hosted(this.service),
       plan: planOf(),
-      pool: null,
+      pool,
       project: '',
       needMs: () => 0,
       note,
@@ -107,6 +113,18 @@ test('one request tries whether the list is right about room; another one that i
   await space.clock.advance(60_000);
   expect(space.service.asks).toBe(2 + 1);
   expect(space.waiting).toBe(2);
+});
+
+test('a request that finds its pool empty leaves the room to the next one', async () => {
+  const space = new Workspace({ limit: 1, unlisted: 1, known: false, lists: false });
+  const empty = space.service.addPool('empty', { warm: 0 });
+  space.ask('from the pool', { pool: new HostedPool(space.service as unknown as ServiceClient, empty) });
+  await space.clock.advance(50);
+  space.ask('another');
+  expect(space.service.asks).toBe(1);
+  space.service.unlisted = 0;
+  await space.clock.advance(20_000);
+  expect(space.order).toEqual(['another']);
 });
 
 test("the end of another run's session releases exactly one parked request", async () => {

@@ -18,6 +18,7 @@ test('loads ES modules and CommonJS', async ({}, { outputDir }) => {
     ['b.cjs', `module.exports = { ${GOOD} };`],
     ['c.cjs', `exports.__esModule = true; exports.default = { ${GOOD} };`],
     ['d.mjs', 'export default new (class { async acquire() {} async release() {} })();'],
+    ['e.cjs', `module.exports = { ${GOOD} }; module.exports.default = module.exports;`],
   ] as const) {
     expect(typeof (await load(outputDir, name, text)).acquire, name).toBe('function');
   }
