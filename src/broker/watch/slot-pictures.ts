@@ -7,8 +7,8 @@ export class SlotPictures<Picture extends { target: string }> {
   #inFlight: Promise<void> | null = null;
   #acknowledge: () => void = () => undefined;
   readonly #waiting = new Map<string, Picture>();
-  /** The latest one of each target. */
-  readonly #offered = new Map<string, Picture>();
+  /** Weak: it does not keep pictures of closed pages. */
+  #offered = new WeakSet<Picture>();
 
   constructor(send: (picture: Picture) => void) {
     this.#send = send;
@@ -19,8 +19,8 @@ export class SlotPictures<Picture extends { target: string }> {
    * the one that it waits for.
    */
   async offer(picture: Picture): Promise<void> {
-    const isNew = this.#offered.get(picture.target) !== picture;
-    this.#offered.set(picture.target, picture);
+    const isNew = !this.#offered.has(picture);
+    this.#offered.add(picture);
     if (this.#inFlight && isNew) this.#waiting.set(picture.target, picture);
     await (this.#inFlight || !isNew ? this.#inFlight : this.#start(picture));
   }
@@ -49,7 +49,7 @@ export class SlotPictures<Picture extends { target: string }> {
   /** Drops the waiting pictures. The one in flight stays until the reader has shown it. */
   stop(): void {
     this.#waiting.clear();
-    this.#offered.clear();
+    this.#offered = new WeakSet();
     this.#acknowledge();
     if (this.#inFlight) this.#wait();
   }
