@@ -130,14 +130,14 @@ function sourcesOf(hosted: readonly { options: MergedOptions }[], known: KnownLi
 
 /** The user's own browsers. */
 function ownSource(
-  usual: Extract<ServiceChoice, { kind: 'browsers' | 'provider' }>,
+  service: Extract<ServiceChoice, { kind: 'browsers' | 'provider' }>,
   { concurrentBrowsers }: KnownLimits,
 ): BrowserSource {
-  if (usual.kind === 'provider') {
+  if (service.kind === 'provider') {
     const browsers = concurrentBrowsers ?? 1;
-    return { browsers, what: `${basename(usual.file)} allows ${count(browsers)} at once` };
+    return { browsers, what: `${basename(service.file)} allows ${count(browsers)} at once` };
   }
-  const browsers = usual.browsers.reduce((sum, { max }) => sum + max, 0);
+  const browsers = service.browsers.reduce((sum, { max }) => sum + max, 0);
   return { browsers, what: `${count(browsers)} of \`browsers\` can be used at once` };
 }
 
