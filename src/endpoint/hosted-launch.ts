@@ -59,10 +59,11 @@ export const launchHosted: LaunchModule['launchHosted'] = async (launch, project
     try {
       // Without a path, it finds no Node.
       const env = { PATH: process.env.PATH, ...(options.env ?? process.env), POOLWRIGHT_ENDPOINT: url };
-      const kept = isPersistent ? keep(options) : options;
+      const kept = isPersistent && keep ? keep(options) : options;
       const launched = await start({ ...kept, executablePath: programFile(), env });
       onClosed(launched, () => void stop());
-      if ('newContext' in launched) keepInContexts(launched, keep);
+      const browser = browserOf(launched);
+      if (browser && keep) keepInContexts(browser, keep);
       return launched;
     } catch (error) {
       await stop();
@@ -84,20 +85,26 @@ function asksForLocal({ executablePath, channel, proxy, args = [] }: LaunchOptio
 
 type Keep = <O extends BrowserContextOptions>(options: O) => O;
 
-/** Returns what takes emulation out of a context's options, where a browser keeps its identity. */
+/** Returns what takes emulation out of a context's options; null where a browser does not keep its identity. */
 function identityKeeper(
   { pool, session }: LeasePlan,
   { identity }: MergedOptions,
   onNote: (note: string) => void,
-): Keep {
+): Keep | null {
   // The template of a pool is unknown.
   const type = pool === null ? (session.type ?? 'hosted') : 'hosted';
-  if (!keepsIdentity(identity, type)) return (given) => given;
+  if (!keepsIdentity(identity, type)) return null;
   return (given) => {
     const { kept, note } = withoutEmulation(type, given, workerState().contextUse);
     if (note !== null) onNote(note);
     return kept;
   };
+}
+
+/** Null for a server, and for a context of a Playwright that does not tell it. */
+function browserOf(launched: Launched): Browser | null {
+  if ('newContext' in launched) return launched;
+  return 'browser' in launched ? launched.browser() : null;
 }
 
 function keepInContexts(browser: Browser, keep: Keep): void {
