@@ -19,6 +19,8 @@ const WORKED: ReadonlySet<ReleaseReason> = new Set(['finished', 'idle', 'rolled-
  * again at once, and a silent one costs a run its time limit now and then, not once per test.
  */
 const COUNTS_FOR = 6;
+/** An attempt that has taken this long has not been refused, in ms. */
+const SILENT_MS = 1_000;
 
 /** One address, with what is leased there. */
 interface Place extends FixedBrowser {
@@ -30,6 +32,8 @@ interface Place extends FixedBrowser {
   isLeftOut: boolean;
   /** The attempt under way to reach a `ws://` address that was left out; those who want it share it. */
   asking: Promise<boolean> | null;
+  /** The last attempt has waited for a response. */
+  isSilent: boolean;
   /** Until when the last failed attempt counts, in ms of {@link Reach.now}. */
   silentUntil: number;
 }
@@ -65,6 +69,7 @@ export class FixedBrowsers implements CheckedProvider {
       leased: new Map(),
       isLeftOut: false,
       asking: null,
+      isSilent: false,
       silentUntil: 0,
     }));
     this.#onNote = onNote;
@@ -145,8 +150,13 @@ export class FixedBrowsers implements CheckedProvider {
   async #ask(place: Place, since: number): Promise<boolean> {
     const { responds, now } = this.#reach;
     const hasResponded = await responds(place.url);
-    if (hasResponded) return true;
-    place.silentUntil = now() + COUNTS_FOR * (now() - since);
+    if (hasResponded) {
+      place.isSilent = false;
+      return true;
+    }
+    const took = now() - since;
+    place.isSilent = took >= SILENT_MS;
+    place.silentUntil = now() + COUNTS_FOR * took;
     this.#leaveOut(place, 'it does not respond');
     return false;
   }
@@ -167,8 +177,8 @@ export class FixedBrowsers implements CheckedProvider {
     const names = this.#places.map(({ name }) => name).join(', ');
     const start =
       'Start one, for example `chromium --headless --remote-debugging-port=9222`, or correct `browsers` (POOLWRIGHT_CDP_URL).';
-    // A debugging port may be that of a browser which starts. A `ws://` address has failed twice by now.
-    const code = this.#places.every(({ url }) => isWebSocket(url)) ? 'INVALID' : 'CAPACITY';
+    // An address that refuses at once may be that of a browser that starts. A silent one takes too long to ask again.
+    const code = this.#places.every(({ isSilent }) => isSilent) ? 'INVALID' : 'CAPACITY';
     return new ProviderError(code, `No browser answers at ${names}. ${start}`);
   }
 }

@@ -247,6 +247,24 @@ test('only silent `ws://` addresses: fails with one error for good, and asks the
   close();
 });
 
+test('a `ws://` address that refuses connections is asked again, because its browser may be starting', async () => {
+  const sockets = await webSockets(1);
+  sockets.close();
+  const asked: string[] = [];
+  const fixed = new FixedBrowsers([{ url: sockets.urls[0] as string, max: 1 }], () => undefined, {
+    address: cdpAddress,
+    responds: async (url) => {
+      asked.push(url);
+      return await responds(url);
+    },
+    now: () => 0,
+  });
+  const { id } = await fixed.acquire({ signal: SIGNAL });
+  await fixed.release(id, 'connect-failed');
+  for (const _ of [1, 2]) await expect(fixed.acquire({ signal: SIGNAL })).rejects.toMatchObject({ code: 'CAPACITY' });
+  expect(asked).toHaveLength(2);
+});
+
 test('the end of a lease from before its failure does not say that a browser answers again', async () => {
   const sockets = await webSockets(1);
   sockets.at.push('a browser');
