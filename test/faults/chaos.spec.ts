@@ -99,7 +99,7 @@ async function randomRun(
     throw new Error(said.join('\n\n'), { cause: error });
   } finally {
     result.ms = Math.round(performance.now() - started);
-    // One that the end of the set has broken off is no result; `--resume` plays it again.
+    // One that the end of the set has broken off does not count; `--resume` plays it again.
     if (test.info().status !== 'interrupted') tally(result);
   }
 }
