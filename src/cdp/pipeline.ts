@@ -97,8 +97,8 @@ export async function openLeased(
   const meter = metering ? new Meter() : undefined;
   const savings = new Savings();
   const health = new BrowserHealth(runsAlready);
-  const own = { headers, sessionId, ahead, sharesBrowser, persistent: persistent ?? undefined, meter, savings, health };
-  const transport = await openTransport(cdpUrl, { ...options, ...own });
+  const leased = { headers, sessionId, ahead, sharesBrowser, persistent: persistent ?? undefined };
+  const transport = await openTransport(cdpUrl, { ...options, ...leased, meter, savings, health });
   return {
     transport,
     health,

@@ -22,9 +22,9 @@ if (isOn) process.env[ORIGIN_VARIABLE] ??= String(timeOrigin);
  */
 export function traceTime(who: string, step: string): void {
   if (!isOn) return;
-  const own = performance.now();
-  const ofRun = timeOrigin + own - Number(process.env[ORIGIN_VARIABLE] ?? timeOrigin);
-  void print(`poolwright:time ${ms(ofRun)} (${ms(own)}) ${who}: ${step}`);
+  const ofProcess = performance.now();
+  const ofRun = timeOrigin + ofProcess - Number(process.env[ORIGIN_VARIABLE] ?? timeOrigin);
+  void print(`poolwright:time ${ms(ofRun)} (${ms(ofProcess)}) ${who}: ${step}`);
 }
 
 function ms(value: number): string {

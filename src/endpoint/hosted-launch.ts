@@ -17,6 +17,8 @@ import { programFile } from './program-file.ts';
 
 /** What remains of the test's time when a launch gives up, in ms. */
 const MARGIN_MS = 1_000;
+/** Notes that this worker has sent: each takes a connection. */
+const said = new Set<string>();
 
 /**
  * Starts our program in place of a browser. The program uses an endpoint of this process: the lease ends with the
@@ -31,9 +33,11 @@ export const launchHosted: LaunchModule['launchHosted'] = async (launch, project
   const plan = leasePlan(project.options, process.env);
   const broker = await brokerForWorker(project, workerInfo.config);
   const keep = identityKeeper(plan, project.options, (note) => {
+    if (said.has(note)) return;
+    said.add(note);
     const client = brokerClient(broker.address, broker.ownProject);
-    const said = client.say({ text: name ? `project "${name}": ${note}` : note });
-    void said.catch(() => undefined).then(() => client.close()); // the broker of a run that ends is gone
+    const saying = client.say({ text: name ? `project "${name}": ${note}` : note });
+    void saying.catch(() => undefined).then(() => client.close()); // the broker of a run that ends is gone
   });
   let failure: unknown = null;
   const { url, stop } = await startEndpoint({

@@ -34,29 +34,39 @@ const once = (does: string) => `
       ${does}
     }`;
 
-const parallel = { config: 'fullyParallel: true, timeout: 120_000,', args: ['--workers=2'], options: OPTION };
+const PARALLEL = { config: 'fullyParallel: true, timeout: 120_000,', args: ['--workers=2'], options: OPTION };
 
-test('eats its memory: the test beside it goes on, the next call has another process, and nothing is left', async ({
-  runSuite,
-  service,
-}) => {
-  test.setTimeout(180_000);
-  const { output, record, consumer } = await runSuite({
-    ...parallel,
-    tests: TWO,
-    env: { UNTIL: 'again' },
-    files: { 'browsers.ts': providerFile({ file: FILE, acquire: once('eat();') }) },
+for (const { title, does, until, said } of [
+  {
+    title: 'eats its memory: the test beside it goes on, the next call has another process, and nothing is left',
+    does: 'eat();',
+    until: 'again',
+    said: /browsers\.ts: `acquire` ended its process \(SIGABRT, perhaps out of memory\)/,
+  },
+  {
+    title: 'blocks its thread: it is ended after 45 s in which a release waits, and the run goes on',
+    does: 'block();',
+    until: 'begun',
+    said: /browsers\.ts: `acquire` blocked its process for 4\d s/,
+  },
+]) {
+  test(title, async ({ runSuite, service }) => {
+    test.setTimeout(180_000);
+    const { output, record, consumer } = await runSuite({
+      ...PARALLEL,
+      tests: TWO,
+      env: { UNTIL: until },
+      files: { 'browsers.ts': providerFile({ file: FILE, acquire: once(does) }) },
+    });
+    expect(output).toContain('2 passed');
+    expect(output).not.toContain('the broker of this run died');
+    expect(existsSync(join(consumer.directory, until))).toBe(true);
+    expect(await consumer.read('test-results/poolwright/broker.log')).toMatch(said);
+    const { sessions } = await record();
+    expect(sessions.map(({ endConfirmed }) => endConfirmed)).not.toContain(false);
+    expect(await service.running()).toEqual([]);
   });
-  expect(output).toContain('2 passed');
-  expect(output).toContain('JavaScript heap out of memory');
-  expect(output).not.toContain('the broker of this run died');
-  expect(existsSync(join(consumer.directory, 'again'))).toBe(true);
-  const log = await consumer.read('test-results/poolwright/broker.log');
-  expect(log).toContain('browsers.ts: `acquire` ended its process (SIGABRT, perhaps out of memory)');
-  const { sessions } = await record();
-  expect(sessions.map(({ endConfirmed }) => endConfirmed)).not.toContain(false);
-  expect(await service.running()).toEqual([]);
-});
+}
 
 test('eats its memory each time: one error names file and function', async ({ runSuite, service }) => {
   test.setTimeout(180_000);
@@ -69,25 +79,5 @@ test('eats its memory each time: one error names file and function', async ({ ru
   });
   expect(output).toContain('browsers.ts: `acquire` ended its process (SIGABRT, perhaps out of memory)');
   expect(output).not.toContain('the broker of this run died');
-  expect(await service.running()).toEqual([]);
-});
-
-test('blocks its thread: it is ended after 45 s in which a release waits, and the run goes on', async ({
-  runSuite,
-  service,
-}) => {
-  test.setTimeout(180_000);
-  const { output, record, consumer } = await runSuite({
-    ...parallel,
-    tests: TWO,
-    env: { UNTIL: 'begun' },
-    files: { 'browsers.ts': providerFile({ file: FILE, acquire: once('block();') }) },
-  });
-  expect(output).toContain('2 passed');
-  expect(output).not.toContain('the broker of this run died');
-  const log = await consumer.read('test-results/poolwright/broker.log');
-  expect(log).toMatch(/browsers\.ts: `acquire` blocked its process for 4\d s/);
-  const { sessions } = await record();
-  expect(sessions.map(({ endConfirmed }) => endConfirmed)).not.toContain(false);
   expect(await service.running()).toEqual([]);
 });
