@@ -3,14 +3,19 @@ import type { RemainingParams } from '../broker/rpc/messages/protocol.ts';
 import { projectIds } from '../options/project-ids.ts';
 import { keyOf } from '../record/test-record.ts';
 
+/** What all repetitions of a file share. */
+interface TestFile {
+  /** Whether one worker runs its tests in sequence: until two of them run at once, unless all are fully parallel. */
+  inSequence: boolean;
+}
+
 /** The tests of one file, and of one repetition of it with `--repeat-each`. */
 interface Group {
-  /** Whether one worker runs them in sequence: until two of them run at once, unless the project is fully parallel. */
-  inSequence: boolean;
+  file: TestFile;
   /** IDs of the tests that have not begun or will be retried. */
   waiting: Set<string>;
-  /** The running attempts by test ID, see `keyOf`. */
-  running: Map<string, string>;
+  /** The running attempts by test ID: each one's key, see `keyOf`, and `parallelIndex`. */
+  running: Map<string, { key: string; slot: number }>;
 }
 
 /** Tracks which tests remain in each project. The broker receives this state. */
@@ -30,8 +35,8 @@ export class RemainingTests {
     const group = this.#byTest.get(id);
     if (!group) return;
     group.waiting.delete(id);
-    if (parallelIndex >= 0) group.running.set(id, keyOf({ id, retry }));
-    if (group.running.size > 1) group.inSequence = false;
+    if (parallelIndex >= 0) group.running.set(id, { key: keyOf({ id, retry }), slot: parallelIndex });
+    if (group.running.size > 1) group.file.inSequence = false;
   }
 
   ended({ id, expectedStatus, retries }: TestCase, { status, retry }: TestResult): void {
@@ -44,19 +49,21 @@ export class RemainingTests {
   get state(): RemainingParams['projects'] {
     return this.#projects.map(({ id, groups }) => ({
       project: id,
-      atOnce: groups.reduce((sum, { inSequence, waiting, running }) => {
+      atOnce: groups.reduce((sum, { file, waiting, running }) => {
         const unfinished = waiting.size + running.size;
-        return sum + (inSequence ? Math.min(1, unfinished) : unfinished);
+        return sum + (file.inSequence ? Math.min(1, unfinished) : unfinished);
       }, 0),
-      followed: groups.flatMap(({ inSequence, waiting, running }) =>
-        inSequence && waiting.size > 0 ? [...running.values()] : [],
+      running: groups.flatMap(({ running }) => [...running.values()].map(({ slot }) => slot)),
+      followed: groups.flatMap(({ file, waiting, running }) =>
+        file.inSequence && waiting.size > 0 ? [...running.values()].map(({ key }) => key) : [],
       ),
     }));
   }
 
-  #groupsOf(file: Suite, inSequence: boolean): Group[] {
-    return repetitionsOf(file).map((tests) => {
-      const group = { inSequence, waiting: new Set(tests.map(({ id }) => id)), running: new Map<string, string>() };
+  #groupsOf(suite: Suite, inSequence: boolean): Group[] {
+    const file = { inSequence };
+    return repetitionsOf(suite).map((tests) => {
+      const group = { file, waiting: new Set(tests.map(({ id }) => id)), running: new Map() };
       for (const { id } of tests) this.#byTest.set(id, group);
       return group;
     });

@@ -114,11 +114,12 @@ export class BrowserQueue {
    */
   expectTests(projects: readonly (Tests & { plan: LeasePlan })[] | null): void {
     const byQueue = new Map<PlanQueue, Tests>();
-    for (const { plan, atOnce, followed } of projects ?? []) {
+    for (const { plan, atOnce, running, followed } of projects ?? []) {
       const queue = this.of(plan);
-      const before = byQueue.get(queue) ?? { atOnce: 0, followed: [] };
+      const before = byQueue.get(queue) ?? { atOnce: 0, running: [], followed: [] };
       byQueue.set(queue, {
         atOnce: before.atOnce + atOnce,
+        running: [...before.running, ...running],
         followed: [...before.followed, ...followed],
       });
     }

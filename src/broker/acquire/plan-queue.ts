@@ -22,7 +22,7 @@ export interface QueueOptions {
 }
 
 /** The remaining tests of one plan, as the runner reports them. */
-export type Tests = Pick<RemainingParams['projects'][number], 'atOnce' | 'followed'>;
+export type Tests = Pick<RemainingParams['projects'][number], 'atOnce' | 'running' | 'followed'>;
 
 /**
  * The queue for the browsers of one plan: waiting workers, pending orders and idle browsers.
@@ -213,12 +213,18 @@ export class PlanQueue {
     this.#trim();
   }
 
+  /** How many of the remaining tests have a browser: they run in a worker that has one. */
+  get #served(): number {
+    const { running = [] } = this.#tests ?? {};
+    // With `reuse: 'test'`, no test uses a leased browser again.
+    if (this.#reuse === 'test') return 0;
+    return [...this.#leased].filter(({ slot }) => running.includes(slot.index)).length;
+  }
+
   /** Ends idle browsers that the remaining tests cannot use. */
   #trim(): void {
     if (!this.#tests) return;
-    // With `reuse: 'test'`, no test uses a leased browser again.
-    const served = this.#reuse === 'test' ? 0 : this.#leased.size;
-    const usable = Math.max(0, this.#tests.atOnce - served);
+    const usable = Math.max(0, this.#tests.atOnce - this.#served);
     this.#expectAtMost(usable);
     this.#idle.keepMost(usable);
   }

@@ -54,10 +54,10 @@ test('counts a file until its last test ends, and says which running tests anoth
   expect(run.of('us')).toMatchObject({ atOnce: 2, followed: [] });
   run.began('a');
   run.began('c', { parallelIndex: 1 });
-  expect(run.of('us')).toMatchObject({ atOnce: 2, followed: ['a 0'] });
+  expect(run.of('us')).toMatchObject({ atOnce: 2, running: [0, 1], followed: ['a 0'] });
   run.ended('a');
   run.ended('c');
-  expect(run.of('us')).toMatchObject({ atOnce: 1, followed: [] });
+  expect(run.of('us')).toMatchObject({ atOnce: 1, running: [], followed: [] });
   run.began('b');
   expect(run.of('us')).toMatchObject({ atOnce: 1, followed: [] });
   run.ended('b');
@@ -91,14 +91,15 @@ test('does not count skipped tests, nor the retry of an interrupted one', () => 
 test('counts each test that any worker may run: of a parallel project, and of a file of which two run at once', () => {
   const run = runOf([
     { name: 'us', files: ['ab'], fullyParallel: true },
-    { name: 'de', files: ['cde'] },
+    { name: 'de', files: ['cde|fg'] },
   ]);
   run.began('a');
   expect(run.of('us')).toMatchObject({ atOnce: 2, followed: [] });
   run.began('c', { parallelIndex: 1 });
-  expect(run.of('de')).toMatchObject({ atOnce: 1, followed: ['c 0'] });
+  expect(run.of('de')).toMatchObject({ atOnce: 2, followed: ['c 0'] });
   run.began('d', { parallelIndex: 2 });
-  expect(run.of('de')).toMatchObject({ atOnce: 3, followed: [] });
+  // The file's repetitions run as it does.
+  expect(run.of('de')).toMatchObject({ atOnce: 5, followed: [] });
 });
 
 const FIRST: [name: string, given: Given[], workers: number, first: string[]][] = [

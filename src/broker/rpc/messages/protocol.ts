@@ -75,6 +75,8 @@ const remainingParams = v.object({
        * sequence, and one for each other test.
        */
       atOnce: count,
+      /** The slots of the workers that run a test, each `parallelIndex`. */
+      running: v.array(count),
       /** The running attempts after which the same worker runs another test, see `keyOf` in the record. */
       followed: v.array(v.string()),
     }),

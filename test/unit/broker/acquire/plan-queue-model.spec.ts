@@ -50,7 +50,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('tell' as const),
       tests: fc.option(
-        fc.record({ atOnce: fc.nat(8), followed: fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }) }),
+        fc.record({
+          atOnce: fc.nat(8),
+          running: fc.array(fc.nat(3), { maxLength: 4 }),
+          followed: fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }),
+        }),
       ),
     }),
   },
@@ -225,8 +229,9 @@ class History {
   /** How many idle browsers the remaining tests can use. */
   private get usable(): number {
     if (this.told === null) return Number.POSITIVE_INFINITY;
-    const leased = this.browsers.filter(({ state }) => state === 'leased').length;
-    return Math.max(0, this.told.atOnce - (this.reuse === 'test' ? 0 : leased));
+    const { atOnce, running } = this.told;
+    const served = this.browsers.filter(({ state, slot }) => state === 'leased' && running.includes(slot.index)).length;
+    return Math.max(0, atOnce - (this.reuse === 'test' ? 0 : served));
   }
 
   /** A browser must not end while remaining tests can use it, unless it is old, or others need its place. */

@@ -9,7 +9,7 @@ import { test } from '../../../support/unit/broker/socket-broker.ts';
 
 /** @param projects how many browsers their tests can use at once, and which running attempts another one follows */
 const reportOf = (projects: Record<string, [atOnce: number, ...followed: string[]]>): RemainingParams['projects'] =>
-  Object.entries(projects).map(([project, [atOnce, ...followed]]) => ({ project, atOnce, followed }));
+  Object.entries(projects).map(([project, [atOnce, ...followed]]) => ({ project, atOnce, running: [], followed }));
 const lease = { project: 'p1', parallelIndex: 0, needMs: 1_000 };
 const HEALTHY = { condition: 'healthy', toBeReplaced: false } as const;
 
@@ -32,16 +32,23 @@ test('keeps a browser while a test remains for it, and ends it at once when none
   expect(recorder.sessions).toMatchObject([{ endReason: 'idle' }]);
 });
 
-test('keeps none for the test of a worker that has a browser', async ({ broker }) => {
-  const { connect, recorder, leases, until } = broker;
-  const [a, b] = [await connect(), await connect()];
-  const one = await until(a.lease(lease));
-  const other = await until(b.lease({ ...lease, parallelIndex: 1 }));
-  leases.remaining(reportOf({ p1: [1] }));
-  await until(b.giveBack({ sessionId: other.sessionId, ...HEALTHY }));
-  const reasons = Object.fromEntries(recorder.sessions.map((each) => [each.sessionId, each.endReason]));
-  expect(reasons).toEqual({ [one.sessionId]: null, [other.sessionId]: 'idle' });
-});
+for (const [name, running, endReason] of [
+  ['keeps none for a test that runs in a worker with a browser', [0], 'idle'],
+  // Its worker has run all its tests; another one is about to start.
+  ['keeps one for a test that has not begun, though another worker has a browser', [], null],
+  ['keeps one for a test that runs in a worker without a browser', [1], null],
+] as const) {
+  test(name, async ({ broker }) => {
+    const { connect, recorder, leases, until } = broker;
+    const [a, b] = [await connect(), await connect()];
+    const one = await until(a.lease(lease));
+    const other = await until(b.lease({ ...lease, parallelIndex: 1 }));
+    leases.remaining([{ project: 'p1', atOnce: 1, running: [...running], followed: [] }]);
+    await until(b.giveBack({ sessionId: other.sessionId, ...HEALTHY }));
+    const reasons = Object.fromEntries(recorder.sessions.map((each) => [each.sessionId, each.endReason]));
+    expect(reasons).toEqual({ [one.sessionId]: null, [other.sessionId]: endReason });
+  });
+}
 
 for (const [remaining, tests] of [
   ['unknown', null],
