@@ -60,7 +60,7 @@ async function write(consumer: Consumer): Promise<void> {
   });
 }
 
-test('--headed opens one page, which stays after the run until it is closed', async ({
+test('--headed opens one page without any secret of the run; it stays until it is closed', async ({
   newConsumer,
   service,
   desk,
@@ -68,13 +68,17 @@ test('--headed opens one page, which stays after the run until it is closed', as
 }) => {
   const consumer = await newConsumer();
   await write(consumer);
-  const env = { ...service.env, ...desk.env };
+  const env = { ...service.env, ...desk.env, POOLWRIGHT_RELAY_SECRET: 'a secret of 32 characters or more' };
   const args = ['--headed', '--project=shop', '--workers=1'];
   const run = startPlaywright(consumer, args, env);
   await expect.poll(desk.opened).toHaveLength(1);
   const [address = ''] = await desk.opened();
-  const server = processesIn(desk.directory).map(commandOf);
-  expect(server).toEqual([expect.stringMatching(/cli\.js watch --until-closed$/)]);
+  const servers = processesIn(desk.directory);
+  expect(servers.map(commandOf)).toEqual([expect.stringMatching(/cli\.js watch --until-closed$/)]);
+  // It outlives the run, and every process of this user can read its environment.
+  const environment = await readFile(`/proc/${servers[0]}/environ`, 'utf8');
+  expect(environment).toContain(`TMPDIR=${desk.directory}`);
+  expect(environment).not.toContain('POOLWRIGHT_');
   await page.goto(address);
   // Runs of other tests are on the page, too.
   const ours = page.locator('.run').filter({ hasText: TITLE });
