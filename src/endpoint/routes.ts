@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isFromPage, isOwnHost, isSame } from '../common/platform/local-access.ts';
+import { parsedUrl } from '../common/url/parsed-url.ts';
 
 /** A request to the endpoint, without the token. */
 export interface EndpointRequest {
@@ -37,7 +38,9 @@ const SOCKETS = /^(?:devtools\/(browser)\/|(lease)\/|devtools\/(page)\/)([\w-]{1
  */
 export function readRequest(request: IncomingMessage, port: number, token: string | null): EndpointRequest | number {
   if (!isOwnHost(request, port) || isFromPage(request)) return 403;
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://endpoint');
+  const url = parsedUrl(request.url ?? '/', 'http://endpoint');
+  if (!url) return 404;
+  const { pathname, searchParams } = url;
   if (token === null) return { path: pathname.replace(/^\/|\/$/g, ''), query: searchParams };
   const [, given = '', path = ''] = /^\/([^/]*)(?:\/(.*?))?\/?$/.exec(pathname) ?? [];
   return isSame(given, token) ? { path, query: searchParams } : 404;

@@ -23,6 +23,11 @@ test('needs the token', () => {
   expect(read('/secret/json/version/')).toMatchObject({ path: 'json/version' });
 });
 
+// An exception would end the process that watches over the run, and nobody needs the token to cause it.
+test('refuses what is not an address', () => {
+  for (const url of ['//', '//[', 'http://[']) expect(read(url), url).toBe(404);
+});
+
 test('refuses web pages, also with the token', () => {
   const url = '/secret/json/version';
   expect(read(url, { host: 'evil.example:4000' })).toBe(403);
