@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { constants as os } from 'node:os';
 import { basename } from 'node:path';
 import { BROKER_VARIABLE } from '../broker/rpc/shared-broker.ts';
@@ -55,8 +55,10 @@ export async function execCommand(
       '`poolwright exec` runs on Linux and macOS: Windows cannot start its program in place of a browser.',
     );
   }
+  // As of a variable that is not set.
+  if (!words[0]) throw new OptionsError('exec', '`poolwright exec`: the command is an empty text.');
   const program = programFile();
-  const command = basename(words[0] ?? '');
+  const command = basename(words[0]);
   return await withEndpoint(command, start, async (endpoint) => await runCommand(words, endpoint, program, asked));
 }
 
@@ -71,7 +73,13 @@ export async function runCommand(
   const port = words.some((word) => word.includes('{port}')) ? String(await openPort()) : '';
   const [command = '', ...args] = words.map((word) => withPlaces(word, { endpoint: url, port, program }));
   const env = commandEnvironment(process.env, { url, program });
-  const child = spawn(command, args, { stdio: 'inherit', env, windowsHide: true });
+  let child: ChildProcess;
+  try {
+    child = spawn(command, args, { stdio: 'inherit', env, windowsHide: true });
+  } catch (error) {
+    // Node has an event for some reasons only.
+    return notStarted(command, error);
+  }
   const timers: NodeJS.Timeout[] = [];
   let hasEnded = false;
   const end = (signal: NodeJS.Signals) => {
@@ -87,7 +95,7 @@ export async function runCommand(
   void asked.then(() => end('SIGTERM'));
   try {
     return await new Promise<CommandEnd>((resolve) => {
-      child.once('error', (error: NodeJS.ErrnoException) => resolve(notStarted(command, error)));
+      child.once('error', (error) => resolve(notStarted(command, error)));
       // Not `close`: what the command leaves running keeps its output open.
       child.once('exit', (code, signal) => resolve(signal === null ? { code: code ?? 1 } : { signal }));
     });
@@ -115,8 +123,8 @@ export function withPlaces(word: string, values: Readonly<Record<string, string>
   return word.replaceAll(/\{(endpoint|port|program)\}/g, (_, name: string) => values[name] ?? '');
 }
 
-function notStarted(command: string, error: NodeJS.ErrnoException): CommandEnd {
-  const isMissing = error.code === 'ENOENT';
+function notStarted(command: string, error: unknown): CommandEnd {
+  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
   const reason = isMissing ? 'there is no such command' : errorMessage(error);
   void process.stderr.write(`poolwright: \`${command}\` could not be started: ${reason}\n`);
   return { code: isMissing ? NOT_FOUND : NOT_EXECUTABLE };

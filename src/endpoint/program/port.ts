@@ -1,5 +1,5 @@
 import { constants } from 'node:buffer';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -18,7 +18,7 @@ export interface DebuggingPort {
 
 /**
  * Opens the port of a browser that is leased, without a token, as Chromium's has none.
- * @param userDataDir gets `DevToolsActivePort`
+ * @param userDataDir gets `DevToolsActivePort`; is made, as Chromium does, if it is missing
  * @throws OptionsError for a port that is in use
  */
 export async function openDebuggingPort(
@@ -48,7 +48,10 @@ export async function openDebuggingPort(
     });
   });
   const browser = `/devtools/browser/${endpoint.id}`;
-  if (userDataDir !== null) await writeFile(join(userDataDir, 'DevToolsActivePort'), `${port}\n${browser}`);
+  if (userDataDir !== null) {
+    await mkdir(userDataDir, { recursive: true });
+    await writeFile(join(userDataDir, 'DevToolsActivePort'), `${port}\n${browser}`);
+  }
   process.stderr.write(`\nDevTools listening on ws://127.0.0.1:${port}${browser}\n\n`);
   return { port, closed };
 }

@@ -87,6 +87,12 @@ socket.on('message', (data) => {
   socket.close();
 });`;
 
+/** As Chromium is started by hand. The shell ends with the program. */
+const FIND_PORT = `
+"$CHROME_PATH" --remote-debugging-port=0 --user-data-dir=new/profile & program=$!
+until [ -s new/profile/DevToolsActivePort ] || ! kill -0 $program; do sleep 0.1; done
+head -n 1 new/profile/DevToolsActivePort && kill $program && wait $program`;
+
 /** Connects 50 times at once, and uses each browser. */
 const CONNECT_MANY = `
 const { WebSocket } = await import('ws');
@@ -154,6 +160,18 @@ test.describe('tools that start or connect to a browser', () => {
     expect(lines, stderr).toEqual(['200', '200']);
     expect(code).toBe(0);
     expect(await service.allSessions()).toBe(1);
+  });
+
+  test("a script that finds the program's port in a directory that the browser makes", async ({
+    newConsumer,
+    service,
+  }) => {
+    const consumer = await newConsumer();
+    await consumer.write({ 'tool.sh': FIND_PORT });
+    const { code, lines, stderr } = await startCommand(consumer, service, ['exec', 'sh', 'tool.sh']).end;
+    expect(lines, stderr).toEqual([expect.stringMatching(/^\d+$/)]);
+    expect(code).toBe(0);
+    expect(await service.running()).toEqual([]);
   });
 
   test('a tool that knows only a port', async ({ newConsumer, service }) => {
@@ -228,6 +246,15 @@ test.describe('without pages', () => {
     expect(await ends('--', 'no-such-command')).toMatchObject({
       code: 127,
       stderr: expect.stringContaining('`no-such-command` could not be started: there is no such command'),
+    });
+    expect(await ends('--', './package.json/command')).toMatchObject({
+      code: 126,
+      stderr: expect.stringContaining('`./package.json/command` could not be started: spawn ENOTDIR'),
+    });
+    // One line: no run has begun.
+    expect(await ends('')).toMatchObject({
+      code: 2,
+      stderr: 'poolwright: `poolwright exec`: the command is an empty text. [OPTIONS_INVALID]\n',
     });
     // What follows the command is the command's, also without `--`.
     const print = 'console.log(JSON.stringify(process.argv.slice(1)))';
