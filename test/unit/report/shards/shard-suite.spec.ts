@@ -92,6 +92,32 @@ test('shards › have each test exactly once, in whatever order the files are re
   await stderrOf(() => fc.assert(property, propertyRuns(300)));
 });
 
+test('shards › have each test exactly once, though one is skipped on one machine only', async ({
+  directory,
+  stderrOf,
+}) => {
+  const names = ['a', 'b', 'c'];
+  const tests = names.map((name): Timed['tests'][number] => [
+    '',
+    `${name}.spec.ts`,
+    name,
+    name === 'a' ? 9_000 : 4_000,
+  ]);
+  writeTimings(directory, { workers: 1, tests });
+  const files = Object.fromEntries(names.map((name) => [`${name}.spec.ts`, [name]]));
+  const ran: string[] = [];
+  await stderrOf(() => {
+    for (const current of [1, 2]) {
+      const whole = fakeSuite(directory, [{ name: '', files }], { current, total: 2 });
+      const [first] = whole.suite.allTests();
+      if (first && current === 2) first.expectedStatus = 'skipped';
+      shardSuite(whole, {});
+      ran.push(...whole.suite.allTests().map(({ title }) => title));
+    }
+  });
+  expect(ran.sort()).toEqual(names);
+});
+
 test('shards › keep together what one worker runs in order', async ({ directory, stderrOf }) => {
   writeTimings(directory, ANY);
   const four = ['a', 'b', 'c', 'd'];
