@@ -176,6 +176,23 @@ test('shards › are as long as each other, and have the setup projects that the
   );
 });
 
+test('shards › run the tests of a setup project once with --no-deps', async ({ directory, stderrOf }) => {
+  writeTimings(directory, ANY);
+  const projects: FakeProject[] = [
+    { name: 'setup', files: { 'setup.ts': ['a'] } },
+    { name: 'p', dependencies: ['setup'], files: { 'a.spec.ts': ['a'] } },
+  ];
+  process.argv.push('--no-deps');
+  try {
+    await stderrOf(() => {
+      const shards = shardsOf(directory, projects, 2);
+      expect(shards.map(({ tests, repeated }) => tests.length + repeated.length)).toEqual([1, 1]);
+    });
+  } finally {
+    process.argv.pop();
+  }
+});
+
 test('shards › have the workers for which there are browsers while all shards run', async ({ directory, stderrOf }) => {
   const names = Array.from({ length: 6 }, (_, n) => `${n}.spec.ts`);
   const tests = names.map((file, n): Timed['tests'][number] => ['p', file, 'a', n === 0 ? 10_000 : 2_000]);
