@@ -32,10 +32,6 @@ export class ByTest<T> {
     inserted(files, file, () => new Map<string, T>()).set(title, value);
   }
 
-  hasFile({ project, file }: Omit<TestKey, 'title'>): boolean {
-    return this.#projects.get(project)?.has(file) ?? false;
-  }
-
   *entries(): Generator<[TestKey, T]> {
     for (const [project, files] of this.#projects)
       for (const [file, titles] of files) for (const [title, value] of titles) yield [{ project, file, title }, value];
