@@ -1,5 +1,5 @@
 import { type KnownLimits, limitsFile, rememberLimits } from '../../broker/ledger/known-limits.ts';
-import { FAR_MS } from '../../cdp/figures/savings.ts';
+import { FAR_MS } from '../../cdp/figures.ts';
 import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { describeChromiums, findChromiums, startEmulator } from '../../emulator/index.ts';
 import { PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';

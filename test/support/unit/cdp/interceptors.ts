@@ -3,7 +3,7 @@ import { BackForwardCache } from '../../../../src/cdp/contexts/back-forward-cach
 import { HiddenTargets } from '../../../../src/cdp/contexts/hidden-targets.ts';
 import { LostScreenshots } from '../../../../src/cdp/contexts/lost-screenshots.ts';
 import { PersistentContext } from '../../../../src/cdp/contexts/persistent-context.ts';
-import { Meter } from '../../../../src/cdp/figures/meter.ts';
+import { Meter } from '../../../../src/cdp/figures.ts';
 import { Downloads } from '../../../../src/cdp/files/downloads.ts';
 import { LocalDownloads } from '../../../../src/cdp/files/local-downloads.ts';
 import { Uploads } from '../../../../src/cdp/files/uploads.ts';
