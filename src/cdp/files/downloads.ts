@@ -6,7 +6,7 @@ import type { Protocol } from 'devtools-protocol';
 import * as v from 'valibot';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import { type DownloadBody, type LocalDownloads, writeBody } from './local-downloads.ts';
+import { type DownloadBody, type ProxiedDownloads, writeBody } from './proxied-downloads.ts';
 import { fetchRemoteFile } from './remote-file.ts';
 
 /** What a client has configured: the directory on this machine, and whether it gets download events. */
@@ -43,7 +43,7 @@ const GUID = /^[\w-]+$/;
 export class Downloads implements Interceptor {
   readonly #transport: InterceptorTransport;
   readonly #page: HelperPage;
-  readonly #local: LocalDownloads;
+  readonly #local: ProxiedDownloads;
   /** The browser's download directory, which it creates. */
   readonly #remoteDirectory = `/tmp/poolwright-${randomUUID()}`;
   /** By browser context; `undefined` is the default context. */
@@ -54,7 +54,7 @@ export class Downloads implements Interceptor {
   #last: Wanted | undefined;
 
   /** @param local downloads whose bodies are already on this machine */
-  constructor(transport: InterceptorTransport, local: LocalDownloads) {
+  constructor(transport: InterceptorTransport, local: ProxiedDownloads) {
     this.#transport = transport;
     this.#local = local;
     this.#page = new HelperPage(transport);
