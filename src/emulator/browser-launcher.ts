@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout';
 import * as v from 'valibot';
 import { errorMessage } from '../common/error-message.ts';
 import { EmulatorError } from '../errors.ts';
@@ -196,7 +197,7 @@ export class BrowserLauncher implements Launcher {
     const args = probeArguments(profileDirectory, extraArguments);
     const child = this.#spawn({ file: executable, args, env: chromiumEnvironment() });
     try {
-      const response = await abortable(child.pipe.send('Browser.getVersion'), AbortSignal.timeout(PROBE_TIMEOUT_MS));
+      const response = await pTimeout(child.pipe.send('Browser.getVersion'), { milliseconds: PROBE_TIMEOUT_MS });
       return v.parse(version, response).userAgent.replace('HeadlessChrome', 'Chrome');
     } finally {
       await child.stop();
@@ -218,13 +219,8 @@ function stopped(): EmulatorError {
   return new EmulatorError('EMULATOR_START_FAILED', 'The emulator is being stopped.');
 }
 
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-  });
+async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return await pTimeout(work, { milliseconds: Number.POSITIVE_INFINITY, signal });
 }
 
 const targets = v.looseObject({ targetInfos: v.array(v.looseObject({ targetId: v.string(), type: v.string() })) });

@@ -27,7 +27,6 @@ export interface WorkspaceContext extends SessionContext {
 
 /** The sessions, pools and limits of one API key. */
 export class Workspace {
-  readonly name: string;
   readonly stores: WorkspaceStores;
   readonly #settings: WorkspaceSettings;
   readonly #context: WorkspaceContext;
@@ -38,7 +37,6 @@ export class Workspace {
   readonly #said = new Set<string>();
 
   constructor(settings: WorkspaceSettings, context: WorkspaceContext) {
-    this.name = settings.name;
     this.#settings = settings;
     this.#context = context;
     this.openedAt = isoTime(context.clock);
@@ -197,12 +195,7 @@ export class Workspace {
   }
 }
 
-interface StoresContext {
-  /** Where profiles and extensions lie. */
-  data: DataDirectory;
-  clock: Clock;
-  log: (line: string) => void;
-}
+type StoresContext = Pick<WorkspaceContext, 'data' | 'clock' | 'log'>;
 
 /** The profiles and extensions of a workspace on disk, and the copies for its sessions. */
 class WorkspaceStores {
