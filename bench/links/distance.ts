@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { BrowserType as PlaywrightBrowserType } from '@playwright/test';
 import type { Browser, BrowserContext, BrowserType, Page } from 'playwright-core';
 import { install } from '../../scripts/installed.mjs';
-import { Savings } from '../../src/cdp/figures/savings.ts';
+import { Savings } from '../../src/cdp/figures.ts';
 import { openTransport } from '../../src/cdp/pipeline.ts';
 import { openTunnel } from '../../src/cdp/transport/local-endpoint.ts';
 import { connectPlaywright, supportsTransport } from '../../src/clients/playwright/connection.ts';

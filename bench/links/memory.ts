@@ -1,7 +1,6 @@
 import v8 from 'node:v8';
 import { type Browser, chromium } from 'playwright-core';
-import { Meter } from '../../src/cdp/figures/meter.ts';
-import { Savings } from '../../src/cdp/figures/savings.ts';
+import { Meter, Savings } from '../../src/cdp/figures.ts';
 import { openTransport } from '../../src/cdp/pipeline.ts';
 import { Samples } from '../measuring/samples.ts';
 import { decimals } from '../report/table.ts';

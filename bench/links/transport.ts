@@ -1,5 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
-import { Meter } from '../../src/cdp/figures/meter.ts';
+import { Meter } from '../../src/cdp/figures.ts';
 import { openTransport } from '../../src/cdp/pipeline.ts';
 import { interleave } from '../measuring/interleave.ts';
 import type { Figures } from '../measuring/samples.ts';

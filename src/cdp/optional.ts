@@ -1,6 +1,5 @@
 import type { PersistentOptions } from './contexts/persistent-context.ts';
-import type { Meter } from './figures/meter.ts';
-import type { Savings } from './figures/savings.ts';
+import type { Meter, Savings } from './figures.ts';
 import type { InterceptorFactory } from './transport/interceptor.ts';
 
 /** The client that uses a transport. */

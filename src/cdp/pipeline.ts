@@ -4,10 +4,9 @@ import { HiddenTargets } from './contexts/hidden-targets.ts';
 import { KeepBrowserOpen } from './contexts/keep-browser-open.ts';
 import { LostScreenshots } from './contexts/lost-screenshots.ts';
 import { PersistentContext, type PersistentOptions } from './contexts/persistent-context.ts';
-import { Meter } from './figures/meter.ts';
-import { Distance, Savings } from './figures/savings.ts';
+import { Distance, Meter, Savings } from './figures.ts';
 import { Downloads } from './files/downloads.ts';
-import { LocalDownloads } from './files/local-downloads.ts';
+import { ProxiedDownloads } from './files/proxied-downloads.ts';
 import { Uploads } from './files/uploads.ts';
 import { type NetworkOptions, networkInterceptor } from './network/network.ts';
 import type { Client, OptionalInterceptors, Surroundings } from './optional.ts';
@@ -125,7 +124,7 @@ export async function openTransport(cdpUrl: string, options: TransportOptions = 
  */
 export async function interceptorsFor(options: InterceptorOptions): Promise<InterceptorFactory[]> {
   const { client = 'playwright', persistent, savings = new Savings(), screencast, health } = options;
-  const downloads = new LocalDownloads();
+  const downloads = new ProxiedDownloads();
   const network = await networkInterceptor({ ...options, downloads });
   const optional = await optionalInterceptors(options);
   const isProxied = (url: string) => network?.proxies(url) ?? false;

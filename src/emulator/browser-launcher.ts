@@ -1,14 +1,16 @@
+import pTimeout from 'p-timeout';
 import * as v from 'valibot';
+import { errorMessage } from '../common/error-message.ts';
 import { EmulatorError } from '../errors.ts';
 import { ApiError } from './api-error.ts';
 import type { BrowserSpec } from './browser-spec.ts';
 import { CdpClients } from './cdp/cdp-clients.ts';
+import type { CdpPipe } from './cdp/cdp-pipe.ts';
 import { chromiumArguments, chromiumEnvironment, probeArguments } from './chromium/arguments.ts';
 import { BrowserProcess } from './chromium/browser-process.ts';
 import { chooseChromium } from './chromium/choose-chromium.ts';
 import { type Chromiums, type FoundChromium, HOW_TO_GET_CHROMIUM } from './chromium/find-chromium.ts';
 import { killGroup, signalGroup } from './chromium/kill-group.ts';
-import { EXTENSION_ARGUMENTS, loadExtensions, prepareFirstPage } from './chromium/prepare.ts';
 import { BrowserDisks } from './disk/browser-disk.ts';
 import type { ProfileDirectories } from './disk/profile-directories.ts';
 import type { BrowserDisk, Command } from './disk/separate-disk.ts';
@@ -195,7 +197,7 @@ export class BrowserLauncher implements Launcher {
     const args = probeArguments(profileDirectory, extraArguments);
     const child = this.#spawn({ file: executable, args, env: chromiumEnvironment() });
     try {
-      const response = await abortable(child.pipe.send('Browser.getVersion'), AbortSignal.timeout(PROBE_TIMEOUT_MS));
+      const response = await pTimeout(child.pipe.send('Browser.getVersion'), { milliseconds: PROBE_TIMEOUT_MS });
       return v.parse(version, response).userAgent.replace('HeadlessChrome', 'Chrome');
     } finally {
       await child.stop();
@@ -217,11 +219,47 @@ function stopped(): EmulatorError {
   return new EmulatorError('EMULATOR_START_FAILED', 'The emulator is being stopped.');
 }
 
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-  });
+async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return await pTimeout(work, { milliseconds: Number.POSITIVE_INFINITY, signal });
+}
+
+const targets = v.looseObject({ targetInfos: v.array(v.looseObject({ targetId: v.string(), type: v.string() })) });
+const attached = v.looseObject({ sessionId: v.string() });
+const evaluated = v.looseObject({ result: v.looseObject({ value: v.optional(v.unknown()) }) });
+
+/** Lets the pipe load extensions; newer Chromiums allow it without. */
+const EXTENSION_ARGUMENTS = ['--enable-unsafe-extension-debugging'];
+
+/**
+ * Loads unpacked extensions into a running browser, because Chrome no longer has an argument for it.
+ * @throws ApiError 400 with Chromium's reason
+ */
+async function loadExtensions(pipe: CdpPipe, directories: readonly string[]): Promise<void> {
+  for (const path of directories) {
+    try {
+      await pipe.send('Extensions.loadUnpacked', { path });
+    } catch (error) {
+      const said = errorMessage(error).replaceAll(path, 'the extension');
+      throw new ApiError(400, `extensionIds: ${said}`, { cause: error });
+    }
+  }
+}
+
+/** Prepares the browser's first page: runs the script of `browserCheck` in it, and opens `url` in it. */
+async function prepareFirstPage(pipe: CdpPipe, spec: BrowserSpec): Promise<void> {
+  if (!spec.browserCheck && spec.url === undefined) return;
+  const { targetInfos } = v.parse(targets, await pipe.send('Target.getTargets'));
+  const page = targetInfos.find(({ type }) => type === 'page');
+  if (!page) throw new ApiError(500, 'The browser has no page');
+  const { targetId } = page;
+  const { sessionId } = v.parse(attached, await pipe.send('Target.attachToTarget', { targetId, flatten: true }));
+  if (spec.browserCheck) {
+    const response = v.parse(evaluated, await pipe.send('Runtime.evaluate', { expression: '6 * 7' }, sessionId));
+    if (response.result.value !== 42) throw new ApiError(500, 'The browser check failed: a page does not run script');
+  }
+  const navigated = spec.url === undefined ? undefined : pipe.send('Page.navigate', { url: spec.url }, sessionId);
+  // Opened, not loaded: a slow or broken site is not a failed start. Letting go of the page waits for the navigation.
+  void Promise.resolve(navigated)
+    .then(() => pipe.send('Target.detachFromTarget', { sessionId }))
+    .catch(() => undefined);
 }

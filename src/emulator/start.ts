@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../common/clock.ts';
 import { BrowserLauncher } from './browser-launcher.ts';
-import type { BrowserSpec } from './browser-spec.ts';
 import { describeChromiums } from './chromium/choose-chromium.ts';
 import { type Chromiums, findChromiums } from './chromium/find-chromium.ts';
 import { ProfileDirectories } from './disk/profile-directories.ts';
 import { FaultList, randomErrors, seededRandom } from './faults/fault-list.ts';
 import { hostCheck, isWildcard } from './host-check.ts';
 import { type EmulatorOptions, type EmulatorSettings, resolveOptions } from './options.ts';
-import type { BrowserFiles, Launcher, RunningBrowser } from './running-browser.ts';
+import type { Launcher } from './running-browser.ts';
 import { createApp } from './server/app.ts';
 import { CdpRelay } from './server/cdp-relay.ts';
 import { applyFault } from './server/faults.ts';
@@ -48,7 +47,7 @@ export async function startWith(
   const settings = resolveOptions(options);
   const { log } = settings;
   const { browsers, chromiums } = given ? { browsers: given, chromiums: null } : await chromiumLauncher(settings);
-  const launcher = new SlowLauncher(browsers, { ...settings, random: seededRandom(settings.seed, 'start-jitter') });
+  const launcher = slowed(browsers, settings, seededRandom(settings.seed, 'start-jitter'));
   const state = new EmulatorState(settings, launcher, clock);
   const faults = new FaultList([...settings.faults, ...randomErrors(settings.errorRate)], settings.seed);
   const isKnownHost = hostCheck(settings);
@@ -121,46 +120,23 @@ export function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> 
   return startWith(options);
 }
 
-interface StartTimes {
-  /** Every start takes this much longer, in ms. */
-  startDelay: number;
-  /** And up to this much more, in ms. */
-  startJitter: number;
-  /** Draws how much: numbers in [0, 1). */
-  random: () => number;
-}
-
-/** A launcher that takes its time, as machines far away do. */
-class SlowLauncher implements Launcher {
-  readonly #launcher: Launcher;
-  readonly #times: StartTimes;
-
-  constructor(launcher: Launcher, times: StartTimes) {
-    this.#launcher = launcher;
-    this.#times = times;
-  }
-
-  async launch(spec: BrowserSpec, signal: AbortSignal, files?: BrowserFiles): Promise<RunningBrowser> {
-    const { random, startDelay, startJitter } = this.#times;
-    const wait = startDelay + random() * startJitter;
-    if (wait > 0) await delay(wait, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
-    return this.#launcher.launch(spec, signal, files);
-  }
-
-  get warmStarts(): number {
-    return this.#times.startDelay > 0 ? Math.max(this.#launcher.warmStarts, WAITING_STARTS) : this.#launcher.warmStarts;
-  }
-
-  /** The delay stands for machines far away, which replace at once. */
-  get replaceAfterMs(): number {
-    return this.#times.startDelay > 0 ? 0 : this.#launcher.replaceAfterMs;
-  }
-
-  pids(): number[] {
-    return this.#launcher.pids();
-  }
-
-  stop(): Promise<void> {
-    return this.#launcher.stop();
-  }
+/** A launcher that takes its time, as machines far away do. @param random draws how much: numbers in [0, 1) */
+function slowed(
+  launcher: Launcher,
+  { startDelay, startJitter }: Pick<EmulatorSettings, 'startDelay' | 'startJitter'>,
+  random: () => number,
+): Launcher {
+  const isSlow = startDelay > 0;
+  return {
+    launch: async (spec, signal, files) => {
+      const wait = startDelay + random() * startJitter;
+      if (wait > 0) await delay(wait, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
+      return await launcher.launch(spec, signal, files);
+    },
+    warmStarts: isSlow ? Math.max(launcher.warmStarts, WAITING_STARTS) : launcher.warmStarts,
+    // The delay stands for machines far away, which replace at once.
+    replaceAfterMs: isSlow ? 0 : launcher.replaceAfterMs,
+    pids: () => launcher.pids(),
+    stop: () => launcher.stop(),
+  };
 }

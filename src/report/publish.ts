@@ -4,9 +4,10 @@ import { notify, print } from '../common/text/notify.ts';
 import { writeAtomically } from '../common/write-atomically.ts';
 import type { Budget } from '../options/schema/reporter.ts';
 import { failure } from '../record/failures.ts';
-import { type FigureRow, type RunFigures, type RunWithFigures, withFigures } from '../record/figures.ts';
+import { type FigureRow, type RunWithFigures, withFigures } from '../record/figures.ts';
 import { recordText } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
+import { type BudgetCheck, checkBudget } from './budget.ts';
 import { reportToGitHub } from './summary/github.ts';
 import { Sheet } from './summary/layout.ts';
 import { type SummaryFiles, summaryLines } from './summary/summary.ts';
@@ -81,35 +82,4 @@ export function printRun(run: WrittenRun, said: readonly string[] = []): string[
   if (run.failure !== null) notify(run.failure);
   if (lines.length > 0) void print(`\n${lines.join('\n')}`);
   return exceeded;
-}
-
-/** Result of checking a run against its budget. */
-interface BudgetCheck {
-  /** One line for each exceeded limit. */
-  exceeded: string[];
-  /** One line for each limit that could not be checked. */
-  unknown: string[];
-}
-
-export function checkBudget({ usedBytes, proxiedBytes, sessions, costCents }: RunFigures, budget: Budget): BudgetCheck {
-  const check: BudgetCheck = { exceeded: [], unknown: [] };
-  const hold = (name: keyof Budget, actual: number | null, unit: string) => {
-    const limit = budget[name];
-    if (limit === undefined) return;
-    if (actual === null) check.unknown.push(`budget ${name}: not checked, because the service reports no ${unit}`);
-    else if (actual > limit)
-      check.exceeded.push(
-        `budget exceeded: ${name} is limited to ${limit}, but the run used ${rounded(actual)} ${actual === 1 ? unit.replace(/s$/, '') : unit}`,
-      );
-  };
-  hold('bandwidthMB', usedBytes / 1e6, 'MB');
-  hold('proxiedMB', proxiedBytes / 1e6, 'MB');
-  hold('sessions', sessions, 'browsers');
-  hold('costCents', costCents, 'cents');
-  return check;
-}
-
-/** Must not round down to the exceeded limit. */
-function rounded(value: number): string {
-  return String(value < 100 ? Number(value.toPrecision(6)) : Math.ceil(value));
 }

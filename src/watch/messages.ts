@@ -1,7 +1,6 @@
-import type { FinishedTest, PictureSize, RunView, WatchPicture } from '../broker/watch/view.ts';
-import type { PageInput } from '../common/page/page-input.ts';
+import type { FinishedTest, RunView, WatchPicture } from '../broker/watch/view.ts';
 
-/** Messages between the server and its page. Times are the server's, in ms since the epoch. */
+/** The server's messages to its page. Times are the server's, in ms since the epoch. */
 
 /** Changes since the last message to the same page. */
 export interface ViewMessage {
@@ -27,15 +26,6 @@ export interface PictureHeader extends Omit<WatchPicture, 'data'> {
   number: number;
   run: string;
 }
-
-/** A message of the page. */
-export type PageMessage =
-  /** The slots that its reader sees, which replace those of the last message. */
-  | { type: 'demand'; slots: { run: string; slot: number; size: PictureSize }[] }
-  /** The picture of this number has been drawn: the slot's next one may come. */
-  | { type: 'shown'; number: number }
-  | { type: 'input'; run: string; slot: number; target: string; input: PageInput }
-  | { type: 'release'; run: string; slot: number };
 
 /** Longest text of one input, in UTF-16 code units. The page splits a longer one. */
 export const MAX_TEXT = 10_000;

@@ -1,4 +1,4 @@
-import type { Savings } from '../figures/savings.ts';
+import type { Savings } from '../figures.ts';
 import type { CdpMessage } from '../message.ts';
 import { hasThrown, objectOf } from '../model/remote-objects.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';

@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import type { Meter } from '../figures/meter.ts';
+import type { Meter } from '../figures.ts';
 import { type CdpMessage, type Fields, fieldsOf } from '../message.ts';
 import type { BrowserModel } from '../model/browser-model.ts';
 import { SessionMap } from '../model/per-session.ts';

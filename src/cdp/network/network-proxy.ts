@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { monotonicNow } from '../../common/clock.ts';
 import type { Dial } from '../../common/dial/dial.ts';
 import { within } from '../../common/pause.ts';
-import type { LocalDownloads } from '../files/local-downloads.ts';
+import type { ProxiedDownloads } from '../files/proxied-downloads.ts';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import { SessionMap } from '../model/per-session.ts';
 import type { Session } from '../model/session.ts';
@@ -35,7 +35,7 @@ export interface ProxyParts {
   binding: PageBinding;
   traffic: ProxiedTraffic | undefined;
   /** Takes downloads whose content the browser does not need. */
-  downloads: LocalDownloads;
+  downloads: ProxiedDownloads;
   /** The proxies of browser contexts. */
   proxies: ContextProxies;
   /** Default: connections start on this machine. */

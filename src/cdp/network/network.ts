@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import type { Dial } from '../../common/dial/dial.ts';
-import { LocalDownloads } from '../files/local-downloads.ts';
+import { ProxiedDownloads } from '../files/proxied-downloads.ts';
 import { type CdpMessage, fieldsOf } from '../message.ts';
 import type { Interceptor, InterceptorFactory, InterceptorTransport } from '../transport/interceptor.ts';
 import type { PendingCommand } from '../transport/pending-commands.ts';
@@ -26,7 +26,7 @@ export interface NetworkOptions {
   /** The origins that need a context's proxy, if it is the client's own. Default: all proxies are the test's. */
   originsOfProxy?: OriginsOfProxy;
   /** Takes downloads that need not go through the browser. Without it, the browser gets all of them. */
-  downloads?: LocalDownloads;
+  downloads?: ProxiedDownloads;
 }
 
 interface NetworkInterceptor {
@@ -178,7 +178,7 @@ export class Network implements Interceptor {
   }
 
   #make(Loaded: typeof NetworkProxy): NetworkProxy {
-    const { traffic, downloads = new LocalDownloads(), dial } = this.#options;
+    const { traffic, downloads = new ProxiedDownloads(), dial } = this.#options;
     return new Loaded(this.#transport, {
       targets: this.#targets,
       policy: this.policy,

@@ -4,7 +4,7 @@ import type { Target } from '../model/session.ts';
 import type { InterceptorTransport } from '../transport/interceptor.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { type NewPicture, PageScreencast } from './page-screencast.ts';
-import type { PictureReceiver } from './picture.ts';
+import type { PictureReceiver } from './screencast.ts';
 
 /** What a page's pictures show besides the page. */
 export interface FilmedPageEnds {

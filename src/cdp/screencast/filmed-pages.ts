@@ -5,8 +5,7 @@ import type { InterceptorTransport } from '../transport/interceptor.ts';
 import { BrowserSession } from './browser-session.ts';
 import { ControlledPage } from './controlled-page.ts';
 import { FilmedPage } from './filmed-page.ts';
-import type { PictureReceiver } from './picture.ts';
-import type { Control, Screencast, ScreencastListener } from './screencast.ts';
+import type { Control, PictureReceiver, Screencast, ScreencastListener } from './screencast.ts';
 
 /**
  * Takes the pictures of a {@link Screencast}: of each page that the client has been shown, until it closes, through a

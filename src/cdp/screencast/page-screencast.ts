@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../common/clock.ts';
 import { pause } from '../../common/pause.ts';
 import { fieldsOf } from '../message.ts';
 import type { BrowserCommands } from '../transport/interceptor.ts';
-import type { Picture, PictureOptions } from './picture.ts';
+import type { Picture, PictureOptions } from './screencast.ts';
 
 /** A picture as the browser sends it. */
 export type NewPicture = Pick<Picture, 'at' | 'data' | 'height' | 'url' | 'width'>;

@@ -1,5 +1,5 @@
 import { type KnownLimits, limitsFile, rememberLimits } from '../../broker/ledger/known-limits.ts';
-import { FAR_MS } from '../../cdp/figures/savings.ts';
+import { FAR_MS } from '../../cdp/figures.ts';
 import { environmentProxy } from '../../common/dial/environment-proxy.ts';
 import { describeChromiums, findChromiums, startEmulator } from '../../emulator/index.ts';
 import { PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
@@ -68,49 +68,39 @@ export async function reach(client: ServiceClient): Promise<Finding> {
 }
 
 export async function balance(client: ServiceClient): Promise<Finding> {
-  const check = 'balance';
-  try {
+  const work = async (): Promise<Found> => {
     const { balance_cents: cents } = await client.getBalance({ timeout: TIMEOUT_MS });
-    if (cents > 0) return { check, result: 'ok', says: `${cents} cents` };
-    return { check, result: 'failed', says: `${cents} cents: no browser will start (402) until it is topped up` };
-  } catch (error) {
-    return { check, result: 'warning', ...cause(error) };
-  }
+    if (cents > 0) return `${cents} cents`;
+    return { result: 'failed', says: `${cents} cents: no browser will start (402) until it is topped up` };
+  };
+  return await finding('balance', work, 'warning');
 }
 
 export async function limit(client: ServiceClient, wanted: number): Promise<Finding> {
-  const check = 'plan limit';
-  try {
+  const work = async (): Promise<Found> => {
     const { plan } = await client.getBilling({ timeout: TIMEOUT_MS });
     const most = plan?.concurrent_browsers ?? null;
     await remember({ concurrentBrowsers: most, pools: new Map() });
-    if (most === null) return { check, result: 'skipped', says: 'the service does not report it' };
+    if (most === null) return { result: 'skipped', says: 'the service does not report it' };
     const text = `${most} browsers at once, ${wanted} wanted (--workers × --shards)`;
-    return wanted <= most
-      ? { check, result: 'ok', says: text }
-      : { check, result: 'warning', says: `${text}: some workers will wait for others to finish` };
-  } catch (error) {
-    return { check, result: 'warning', ...cause(error) };
-  }
+    if (wanted <= most) return text;
+    return { result: 'warning', says: `${text}: some workers will wait for others to finish` };
+  };
+  return await finding('plan limit', work, 'warning');
 }
 
 export async function pool(client: ServiceClient, wanted: number): Promise<Finding> {
-  const check = 'pool';
-  const named = variable(process.env, 'POOLWRIGHT_POOL');
-  if (named === undefined) return { check, result: 'skipped', says: 'POOLWRIGHT_POOL is not set' };
-  try {
+  return await finding('pool', async () => {
+    const named = variable(process.env, 'POOLWRIGHT_POOL');
+    if (named === undefined) return { result: 'skipped', says: 'POOLWRIGHT_POOL is not set' };
     const { name, id, status, size, ready, starting, leased, lastError } = await findPool(client, named);
     await remember({ concurrentBrowsers: null, pools: new Map([[named, size]]) });
     const error = lastError ? `, last error: ${lastError}` : '';
     const says = `${name} (${id}) is ${status}, size ${size}, ${ready ?? 0} ready, ${starting ?? 0} starting, ${leased ?? 0} leased${error}`;
-    const good = status === 'ready' || status === 'warming';
-    if (!good) return { check, result: 'warning', says };
-    return wanted <= size
-      ? { check, result: 'ok', says }
-      : { check, result: 'warning', says: `${says}: ${wanted} wanted, so the others wait for a browser to start` };
-  } catch (error) {
-    return { check, result: 'failed', ...cause(error) };
-  }
+    if (status !== 'ready' && status !== 'warming') return { result: 'warning', says };
+    if (wanted <= size) return says;
+    return { result: 'warning', says: `${says}: ${wanted} wanted, so the others wait for a browser to start` };
+  });
 }
 
 /** For the runs of this project, which choose their number of workers by it. */
@@ -152,14 +142,18 @@ export async function session(
   });
 }
 
+/** What a check says: all is well, or its result. */
+type Found = string | Pick<Finding, 'result' | 'says'>;
+
 /** @param otherwise the result if `work` fails */
 export async function finding(
   check: string,
-  work: () => Promise<string>,
+  work: () => Promise<Found>,
   otherwise: 'failed' | 'warning' = 'failed',
 ): Promise<Finding> {
   try {
-    return { check, result: 'ok', says: await work() };
+    const found = await work();
+    return { check, ...(typeof found === 'string' ? { result: 'ok', says: found } : found) };
   } catch (error) {
     return { check, result: otherwise, ...cause(error) };
   }

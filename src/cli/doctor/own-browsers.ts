@@ -11,44 +11,45 @@ export async function ownBrowsers(
   source: OwnBrowsers,
   tried: (trial: () => Promise<Finding>) => Promise<Finding>,
 ): Promise<Finding[]> {
-  const opening: { provider: ProvidedBrowsers | null } = { provider: null };
+  const notes: string[] = [];
+  const opening = openOwnBrowsers(source, { onNote: (text) => void notes.push(text) });
   try {
-    return await examined(source, tried, opening);
+    const answer = await finding('browsers', async () => {
+      await (await opening).check();
+      if (notes.length > 0) return { result: 'warning', says: notes.join('; ') };
+      return source.kind === 'browsers' ? `${source.browsers.length} of POOLWRIGHT_CDP_URL` : `those of ${source.file}`;
+    });
+    if (answer.result === 'failed')
+      return [source.kind === 'browsers' ? await withWhatAnswers(answer, source.browsers) : answer];
+    const provider = await opening;
+    if (source.kind === 'browsers') return [answer, await tried(() => session(provider, ENDS))];
+    return [answer, ...(await examined(provider, source.file, tried))];
   } finally {
-    await opening.provider?.close();
+    await opening.then(
+      (provider) => provider.close(),
+      () => undefined,
+    );
   }
 }
 
-/** @param opening gets the provider as soon as it is open */
+/** How the browsers come and go, in words. */
+const ENDS: [string, string] = ['leased', 'released'];
+
 async function examined(
-  source: OwnBrowsers,
+  provider: ProvidedBrowsers,
+  file: string,
   tried: (trial: () => Promise<Finding>) => Promise<Finding>,
-  opening: { provider: ProvidedBrowsers | null },
 ): Promise<Finding[]> {
-  const notes: string[] = [];
-  let opened: ProvidedBrowsers | null = null;
-  const answer = await finding('browsers', async () => {
-    const provider = await openOwnBrowsers(source, { onNote: (text) => void notes.push(text) });
-    opening.provider = provider;
-    await provider.check();
-    opened = provider;
-    if (notes.length > 0) return notes.join('; ');
-    return source.kind === 'browsers' ? `${source.browsers.length} of POOLWRIGHT_CDP_URL` : `those of ${source.file}`;
-  });
-  if (opened === null) return [source.kind === 'browsers' ? await withWhatAnswers(answer, source.browsers) : answer];
-  const provider: ProvidedBrowsers = opened;
-  const first: Finding = { ...answer, result: notes.length > 0 ? 'warning' : 'ok' };
   const more: Finding[] = [];
+  const ended: string[] = [];
   const whileItRuns = async (running: TriedSession) => {
-    if (source.kind === 'provider' && !provider.lacks.includes('list')) more.push(await listed(provider, running));
-    if (source.kind === 'provider') ended = running.sessionId;
+    if (!provider.lacks.includes('list')) more.push(await listed(provider, running));
+    ended.push(running.sessionId);
   };
-  let ended: string | null = null;
-  const one = await tried(() => session(provider, ['leased', 'released'], whileItRuns));
-  if (ended !== null) more.push(await releasedAgain(provider, ended));
-  const lacking = source.kind === 'provider' ? provider.lacks.map(lackOf) : [];
-  if (source.kind === 'provider' && !provider.lacks.includes('limit')) more.push(await limitOf(provider, source.file));
-  return [first, ...lacking, one, ...more];
+  const one = await tried(() => session(provider, ENDS, whileItRuns));
+  for (const sessionId of ended) more.push(await releasedAgain(provider, sessionId));
+  if (!provider.lacks.includes('limit')) more.push(await limitOf(provider, file));
+  return [...provider.lacks.map(lackOf), one, ...more];
 }
 
 /** How many browsers may run, for this project's runs, too: they choose their number of workers by it. */

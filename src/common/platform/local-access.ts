@@ -31,42 +31,47 @@ export function isFromPage({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined || (headers['sec-fetch-site'] ?? 'none') !== 'none';
 }
 
-/** The kernel's lists of connections. */
+/** Linux's lists of connections. A program that uses IPv6 for everything is in the second one. */
 const LISTS = ['/proc/net/tcp', '/proc/net/tcp6'];
+/** 127.0.0.1 there: its bytes as a number of this machine. */
+const LOOPBACK = new Uint32Array(new Uint8Array([127, 0, 0, 1]).buffer)[0]?.toString(16).toUpperCase().padStart(8, '0');
 
-/**
- * Makes a server on loopback disconnect other users of this machine. Only on Linux: other systems tell nobody whose a
- * connection is.
- */
+/** Makes a server on 127.0.0.1 disconnect other users of this machine. */
 export function refuseOtherUsers(server: Server): void {
-  const own = process.getuid?.();
-  if (process.platform !== 'linux' || own === undefined) return;
   server.on('connection', (socket: Socket) => {
-    if (!isOf(own, socket)) socket.destroy();
+    if (!isOfThisUser(socket)) socket.destroy();
   });
 }
 
-/** Whether the other end is this user's, or root's, who can read everything anyway. */
-function isOf(own: number, { remotePort, localPort }: Socket): boolean {
+/**
+ * Whether a program of this process's user, or of root, who can read everything anyway, is at the other end of a
+ * connection over 127.0.0.1. Only Linux tells, and only with access to its lists: elsewhere, every program counts.
+ */
+export function isOfThisUser({ localPort, remoteAddress, remotePort }: Socket): boolean {
+  const own = process.getuid?.();
+  if (process.platform !== 'linux' || own === undefined) return true;
   const lines = LISTS.flatMap(linesOf);
-  // A system that hides the lists tells nobody whose a connection is.
   if (lines.length === 0) return true;
+  // 127.0.0.2 may use the port of a connection of this user's.
+  if (remoteAddress !== '127.0.0.1') return false;
+  const [peer, here] = [inList(remotePort), inList(localPort)];
   return lines.some((line) => {
-    const [, local = '', remote = '', , , , , user] = line.trim().split(/\s+/);
-    const isSame = portOf(local) === remotePort && portOf(remote) === localPort;
-    return isSame && [own, 0].includes(Number(user));
+    // sl, local, remote, state, queues, timer, retransmits, uid, timeout, inode
+    const [, local = '', remote = '', , , , , user, , inode] = line.trim().split(/\s+/);
+    // A connection that its program has closed has no inode, and root's ID instead of its own.
+    return local.endsWith(peer) && remote.endsWith(here) && inode !== '0' && [own, 0].includes(Number(user));
   });
 }
 
 function linesOf(path: string): string[] {
   try {
-    return readFileSync(path, 'utf8').split('\n').slice(1);
+    return readFileSync(path, 'latin1').split('\n').slice(1);
   } catch {
     return []; // a system without IPv6
   }
 }
 
 /** `0100007F:1F90` */
-function portOf(address: string): number {
-  return Number.parseInt(address.split(':')[1] ?? '', 16);
+function inList(port = 0): string {
+  return `${LOOPBACK}:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type LookupFunction, type Server, type Socket } from 'node:net';
+import { isOfThisUser } from '../../common/platform/local-access.ts';
 import { urlCredentials } from '../../common/url/credentials.ts';
 import { judge } from './egress-policy.ts';
 import { FailureNames, netErrorOf } from './failure-names.ts';
 import { type Reply, readRequest, reply, type SocksRequest } from './socks-handshake.ts';
 
-const LOOPBACK = new Uint32Array(new Uint8Array([127, 0, 0, 1]).buffer)[0]?.toString(16).toUpperCase().padStart(8, '0');
 const SOCKS_PORT = 1080;
 /** Bound on being connected, in ms: what Chromium itself waits for. */
 const CONNECT_MS = 30_000;
@@ -96,7 +95,7 @@ export class EgressProxy {
       // Other users' programs must not use an upstream that this user pays for, nor servers on loopback that trust this
       // user. They can reach all other hosts anyway, so the look-up, which takes 2 ms and more, is left out.
       const isForOwnUser = upstream !== undefined || rules.allowLoopback;
-      if (isForOwnUser && !(await isOfThisUser(incoming))) {
+      if (isForOwnUser && !isOfThisUser(incoming)) {
         log('egress: refused a connection by a program of another user of this machine');
         return send('forbidden');
       }
@@ -142,33 +141,6 @@ export class EgressProxy {
 
 function bytesOf({ socket, overhead }: Outgoing): number {
   return socket.bytesRead + socket.bytesWritten - overhead;
-}
-
-/**
- * Whether a program of this process's user is at the other end of a connection over 127.0.0.1: Chromium has no way to
- * name itself to a SOCKS proxy. Linux lists the user of each connection; elsewhere, and without access to /proc, every
- * connection counts as this user's.
- */
-async function isOfThisUser({ localPort, remotePort }: Socket): Promise<boolean> {
-  const uid = process.getuid?.();
-  if (process.platform !== 'linux' || uid === undefined) return true;
-  let table: string;
-  try {
-    table = await readFile('/proc/net/tcp', 'latin1');
-  } catch {
-    return true;
-  }
-  const peer = `${inTable(remotePort)} ${inTable(localPort)} `;
-  const line = table.split('\n').find((each) => each.includes(peer));
-  // sl, local, remote, state, queues, timer, retransmits, uid, timeout, inode. One that was closed has no inode, and
-  // not its uid.
-  const [, , , , , , , owner, , inode] = line?.trim().split(/\s+/) ?? [];
-  return owner === String(uid) && inode !== '0';
-}
-
-/** 127.0.0.1 and a port: as bytes of the machine in their order, and a number. */
-function inTable(port = 0): string {
-  return `${LOOPBACK}:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** Connects to a host through a SOCKS5 proxy, which looks the name up. @throws the reason, as an Error */

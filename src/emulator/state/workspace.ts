@@ -12,7 +12,6 @@ import { BrowserSession, type SessionContext } from './browser-session.ts';
 import { type FilesRequest, SessionFiles } from './session-files.ts';
 import { ExtensionStore } from './stores/extension-store.ts';
 import { ProfileStore } from './stores/profile-store.ts';
-import { type Usage, usageOf } from './usage.ts';
 
 export interface WorkspaceContext extends SessionContext {
   clock: Clock;
@@ -28,7 +27,6 @@ export interface WorkspaceContext extends SessionContext {
 
 /** The sessions, pools and limits of one API key. */
 export class Workspace {
-  readonly name: string;
   readonly stores: WorkspaceStores;
   readonly #settings: WorkspaceSettings;
   readonly #context: WorkspaceContext;
@@ -39,7 +37,6 @@ export class Workspace {
   readonly #said = new Set<string>();
 
   constructor(settings: WorkspaceSettings, context: WorkspaceContext) {
-    this.name = settings.name;
     this.#settings = settings;
     this.#context = context;
     this.openedAt = isoTime(context.clock);
@@ -198,12 +195,7 @@ export class Workspace {
   }
 }
 
-interface StoresContext {
-  /** Where profiles and extensions lie. */
-  data: DataDirectory;
-  clock: Clock;
-  log: (line: string) => void;
-}
+type StoresContext = Pick<WorkspaceContext, 'data' | 'clock' | 'log'>;
 
 /** The profiles and extensions of a workspace on disk, and the copies for its sessions. */
 class WorkspaceStores {
@@ -244,4 +236,38 @@ class WorkspaceStores {
     const { profiles, extensions } = this;
     return new SessionFiles(request, { profiles, extensions, log, isWanted: () => data.isWanted });
   }
+}
+
+/** Prices of the emulator, because the service document has none. */
+const PRICES = {
+  /** Millicents for an hour of a browser, from its creation to its end. */
+  hour: 10_000,
+  /** Millicents for a megabyte (1 000 000 bytes) through a browser's egress, counted when its session ends. */
+  megabyte: 500,
+} as const;
+
+/** The part of a session that decides on its cost. */
+interface ChargedSession {
+  createdAt: string;
+  stoppedAt: string | null;
+  bandwidthBytes: number | null;
+}
+
+/** Use of all sessions so far. */
+export interface Usage {
+  browserMs: number;
+  bandwidthBytes: number;
+  millicents: number;
+}
+
+/** @param now ms since the epoch */
+function usageOf(sessions: readonly ChargedSession[], now: number): Usage {
+  let browserMs = 0;
+  let bandwidthBytes = 0;
+  for (const { createdAt, stoppedAt, bandwidthBytes: bytes } of sessions) {
+    browserMs += (stoppedAt === null ? now : Date.parse(stoppedAt)) - Date.parse(createdAt);
+    bandwidthBytes += bytes ?? 0;
+  }
+  const millicents = (browserMs / 3_600_000) * PRICES.hour + (bandwidthBytes / 1_000_000) * PRICES.megabyte;
+  return { browserMs, bandwidthBytes, millicents: Math.round(millicents) };
 }

@@ -1,4 +1,4 @@
-import type { Picture, PictureReceiver } from '../../cdp/screencast/picture.ts';
+import type { Picture, PictureReceiver } from '../../cdp/screencast/screencast.ts';
 import { dateNow, setTimeout } from '../../common/clock.ts';
 import type { FeatureSetting } from '../feature.ts';
 

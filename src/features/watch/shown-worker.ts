@@ -2,8 +2,7 @@ import type { Ask } from '../../broker/rpc/call-table.ts';
 import { type RunningTests, type WatchedCalls, watchedCallsOver } from '../../broker/watch/calls.ts';
 import type { WatchOrders } from '../../broker/watch/orders.ts';
 import type { PictureSize } from '../../broker/watch/view.ts';
-import type { Picture, PictureOptions, PictureReceiver } from '../../cdp/screencast/picture.ts';
-import type { Screencast } from '../../cdp/screencast/screencast.ts';
+import type { Picture, PictureOptions, PictureReceiver, Screencast } from '../../cdp/screencast/screencast.ts';
 
 const PICTURES: Record<PictureSize, PictureOptions> = {
   small: { maxWidth: 480, maxHeight: 360, quality: 50, perSecond: 2 },

@@ -1,4 +1,5 @@
-import type { PageMessage, PictureHeader, ViewMessage } from '../messages.ts';
+import type { PictureHeader, ViewMessage } from '../messages.ts';
+import type { PageMessage } from '../server/page-messages.ts';
 
 /** Before the first and the last try to connect again. */
 const RETRY_MS = 500;

@@ -1,5 +1,5 @@
 import { element } from '../../common/page/dom.ts';
-import type { PageMessage } from '../messages.ts';
+import type { PageMessage } from '../server/page-messages.ts';
 import { Announcer } from './announcer.ts';
 import { Connection } from './connection.ts';
 import { Pictures } from './pictures.ts';

@@ -5,8 +5,8 @@ import { type Clock, systemClock, type Timer } from '../../common/clock.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { notify } from '../../common/text/notify.ts';
 import { redactText } from '../../redact.ts';
-import type { ChangedRun, PageMessage, PictureHeader, ViewMessage } from '../messages.ts';
-import { parsePageMessage } from './page-messages.ts';
+import type { ChangedRun, PictureHeader, ViewMessage } from '../messages.ts';
+import { type PageMessage, parsePageMessage } from './page-messages.ts';
 
 /** Between two messages about the runs. */
 const VIEW_EVERY_MS = 100;

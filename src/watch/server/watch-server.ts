@@ -5,11 +5,11 @@ import type { WatchedRuns } from '../../broker/watch/view.ts';
 import { distFile } from '../../common/dist-file.ts';
 import { listenOn } from '../../common/platform/listen-on.ts';
 import { isOwnHost } from '../../common/platform/local-access.ts';
-import type { PageMessage } from '../messages.ts';
 import { Access, isSameOrigin } from './access.ts';
 import { Demands } from './demands.ts';
 import { failed, PageConnection } from './page-connection.ts';
 import { entryHtml, ICON, PAGE_HTML } from './page-html.ts';
+import type { PageMessage } from './page-messages.ts';
 import { MAX_MESSAGE_BYTES } from './page-messages.ts';
 
 const HOST = '127.0.0.1';

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { chromium, type Browser as PlaywrightBrowser, type ElementHandle as PlaywrightHandle } from '@playwright/test';
 import fc from 'fast-check';
 import puppeteer, { type Browser, type ElementHandle } from 'puppeteer-core';
-import { Savings } from '../../../src/cdp/figures/savings.ts';
+import { Savings } from '../../../src/cdp/figures.ts';
 import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 import { fullLength, propertyRuns } from '../../support/property-runs.ts';

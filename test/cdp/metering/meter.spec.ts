@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { type BrowserContext, chromium, type Page } from '@playwright/test';
 import { WebSocketServer } from 'ws';
-import { Meter } from '../../../src/cdp/figures/meter.ts';
+import { Meter } from '../../../src/cdp/figures.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
 
 const MB = 1_000_000;

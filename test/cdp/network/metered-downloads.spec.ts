@@ -1,5 +1,5 @@
 import { chromium, type Page } from '@playwright/test';
-import { Meter } from '../../../src/cdp/figures/meter.ts';
+import { Meter } from '../../../src/cdp/figures.ts';
 import { ProxiedTraffic } from '../../../src/cdp/network/send/proxied-traffic.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';

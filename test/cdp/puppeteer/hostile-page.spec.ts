@@ -1,5 +1,5 @@
 import type { Browser } from 'puppeteer-core';
-import { Savings } from '../../../src/cdp/figures/savings.ts';
+import { Savings } from '../../../src/cdp/figures.ts';
 import { slowOnFull } from '../../support/cdp/browser-kinds.ts';
 import { HOSTILE_PAGE } from '../../support/cdp/hostile-page.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';

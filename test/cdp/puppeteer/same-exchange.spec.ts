@@ -1,5 +1,5 @@
 import puppeteer, { type Browser, type ConnectionTransport, type Page } from 'puppeteer-core';
-import { Savings } from '../../../src/cdp/figures/savings.ts';
+import { Savings } from '../../../src/cdp/figures.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
 import { KINDS_ON_SHELL, slowOnFull } from '../../support/cdp/browser-kinds.ts';

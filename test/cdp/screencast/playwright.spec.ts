@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { chromium } from '@playwright/test';
-import { Savings } from '../../../src/cdp/figures/savings.ts';
+import { Savings } from '../../../src/cdp/figures.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import { slowOnFull } from '../../support/cdp/browser-kinds.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';

@@ -1,5 +1,5 @@
 import { expect } from '@playwright/test';
-import type { Picture, PictureOptions, PictureReceiver } from '../../../src/cdp/screencast/picture.ts';
+import type { Picture, PictureOptions, PictureReceiver } from '../../../src/cdp/screencast/screencast.ts';
 
 /** A small size, at a pace that a test does not wait for. */
 const SMALL: PictureOptions = { maxWidth: 320, maxHeight: 240, quality: 60, perSecond: 20 };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium } from '@playwright/test';
-import { Savings } from '../../../src/cdp/figures/savings.ts';
+import { Savings } from '../../../src/cdp/figures.ts';
 import type { openTransport } from '../../../src/cdp/pipeline.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';

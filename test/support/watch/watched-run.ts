@@ -1,6 +1,6 @@
 import { expect, type Locator } from '@playwright/test';
 import type { PictureSize, RunView, SlotView, WatchedRun, WatchPicture } from '../../../src/broker/watch/view.ts';
-import type { Picture } from '../../../src/cdp/screencast/picture.ts';
+import type { Picture } from '../../../src/cdp/screencast/screencast.ts';
 import { watchRuns } from '../../../src/watch/runs/watch-runs.ts';
 
 /** Watches one run of this machine. */

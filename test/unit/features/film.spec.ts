@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import type { Picture } from '../../../src/cdp/screencast/picture.ts';
+import type { Picture } from '../../../src/cdp/screencast/screencast.ts';
 import type { FilmPage } from '../../../src/features/film/data.ts';
 import { FILM_BYTES, FILM_MS, Film } from '../../../src/features/film/film.ts';
 import { fitted } from '../../../src/features/film/film-page.ts';

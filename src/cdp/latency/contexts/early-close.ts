@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { Windows } from '../../contexts/windows.ts';
-import type { Savings } from '../../figures/savings.ts';
+import type { Savings } from '../../figures.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
 import { type Session, withDescendants } from '../../model/session.ts';

@@ -1,7 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import { setImmediate } from '../../../common/clock.ts';
 import type { Windows } from '../../contexts/windows.ts';
-import type { Savings } from '../../figures/savings.ts';
+import type { Savings } from '../../figures.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { Interceptor, InterceptorTransport } from '../../transport/interceptor.ts';
 import { ForeignSessions } from '../contexts/foreign-sessions.ts';

@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import type { Savings } from '../../figures/savings.ts';
+import type { Savings } from '../../figures.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { Attached, PerSession } from '../../model/per-session.ts';
 import { objectOf, referencedObjects } from '../../model/remote-objects.ts';

@@ -1,4 +1,4 @@
-import type { Savings } from '../../figures/savings.ts';
+import type { Savings } from '../../figures.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { PerSession } from '../../model/per-session.ts';
 import { objectOf } from '../../model/remote-objects.ts';

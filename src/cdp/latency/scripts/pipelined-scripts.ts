@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { setImmediate } from '../../../common/clock.ts';
-import type { Savings } from '../../figures/savings.ts';
+import type { Savings } from '../../figures.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { PerSession } from '../../model/per-session.ts';
 import { hasThrown, objectOf, referencedObjects } from '../../model/remote-objects.ts';

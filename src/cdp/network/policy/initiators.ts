@@ -2,7 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import { setTimeout } from '../../../common/clock.ts';
 import { parsedUrl, withoutFragment } from '../../../common/url/parsed-url.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
-import type { FrameDocument } from '../../model/frame.ts';
+import type { FrameDocument } from '../../model/frames.ts';
 import { mainWorldOf } from '../../model/frames.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import type { NetworkRequest } from '../../model/requests.ts';

@@ -2,7 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import { withoutFragment } from '../../../common/url/parsed-url.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import type { BrowserModel } from '../../model/browser-model.ts';
-import type { FrameDocument } from '../../model/frame.ts';
+import type { FrameDocument } from '../../model/frames.ts';
 import { Attached, SessionMap } from '../../model/per-session.ts';
 import type { Target } from '../../model/session.ts';
 

@@ -2,7 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import { dateNow } from '../../../common/clock.ts';
 import type { Dial } from '../../../common/dial/dial.ts';
 import { errorMessage } from '../../../common/error-message.ts';
-import type { LocalDownloads } from '../../files/local-downloads.ts';
+import type { ProxiedDownloads } from '../../files/proxied-downloads.ts';
 import { type CdpMessage, fieldsOf } from '../../message.ts';
 import { SessionMap } from '../../model/per-session.ts';
 import { firstOf } from '../../model/requests.ts';
@@ -47,7 +47,7 @@ const MAX_CREDENTIALS = 2;
 
 interface Parts {
   implied: ImpliedHeaders;
-  downloads: LocalDownloads;
+  downloads: ProxiedDownloads;
   streams: StreamedResponses;
   traffic: ProxiedTraffic | undefined;
   dial?: Dial | undefined;

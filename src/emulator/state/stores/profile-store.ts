@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, isoTime } from '../../../common/clock.ts';
+import { deferred } from '../../../common/deferred.ts';
 import { copyTree } from '../../disk/trees.ts';
 import { DirectoryStore } from './directory-store.ts';
 
@@ -105,12 +106,12 @@ export class ProfileStore {
   }
 
   #announceSave(name: string): () => void {
-    let end: () => void = () => undefined;
-    const save = { name, over: new Promise<void>((resolve) => (end = resolve)) };
+    const { promise: over, resolve } = deferred();
+    const save = { name, over };
     this.#saves.add(save);
     return () => {
       this.#saves.delete(save);
-      end();
+      resolve();
     };
   }
 

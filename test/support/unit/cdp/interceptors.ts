@@ -3,9 +3,9 @@ import { BackForwardCache } from '../../../../src/cdp/contexts/back-forward-cach
 import { HiddenTargets } from '../../../../src/cdp/contexts/hidden-targets.ts';
 import { LostScreenshots } from '../../../../src/cdp/contexts/lost-screenshots.ts';
 import { PersistentContext } from '../../../../src/cdp/contexts/persistent-context.ts';
-import { Meter } from '../../../../src/cdp/figures/meter.ts';
+import { Meter } from '../../../../src/cdp/figures.ts';
 import { Downloads } from '../../../../src/cdp/files/downloads.ts';
-import { LocalDownloads } from '../../../../src/cdp/files/local-downloads.ts';
+import { ProxiedDownloads } from '../../../../src/cdp/files/proxied-downloads.ts';
 import { Uploads } from '../../../../src/cdp/files/uploads.ts';
 import { Network } from '../../../../src/cdp/network/network.ts';
 import { NetworkProxy } from '../../../../src/cdp/network/network-proxy.ts';
@@ -31,7 +31,7 @@ const NOWHERE = '127.0.0.1:2';
  * @param proxied host that the proxy serves
  */
 export function interceptors(proxied = NOWHERE, meter = new Meter()): Readonly<Record<string, InterceptorFactory>> {
-  const carried = new LocalDownloads();
+  const carried = new ProxiedDownloads();
   return {
     'back-forward-cache': (link) => new BackForwardCache(link),
     'lost-screenshots': (link) => new LostScreenshots(link),

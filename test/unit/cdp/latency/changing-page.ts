@@ -1,4 +1,4 @@
-import { Savings } from '../../../../src/cdp/figures/savings.ts';
+import { Savings } from '../../../../src/cdp/figures.ts';
 import { type CdpMessage, fieldsOf } from '../../../../src/cdp/message.ts';
 import type { Interceptor, InterceptorTransport } from '../../../../src/cdp/transport/interceptor.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';

@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@playwright/test';
-import { Meter } from '../../../../src/cdp/figures/meter.ts';
-import { Savings } from '../../../../src/cdp/figures/savings.ts';
+import { Meter, Savings } from '../../../../src/cdp/figures.ts';
 import { type CdpMessage, fieldsOf } from '../../../../src/cdp/message.ts';
 import { interceptorsFor } from '../../../../src/cdp/pipeline.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { Meter } from '../../../../src/cdp/figures/meter.ts';
-import { Savings } from '../../../../src/cdp/figures/savings.ts';
+import { Meter, Savings } from '../../../../src/cdp/figures.ts';
 import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import { type InterceptorOptions, interceptorsFor } from '../../../../src/cdp/pipeline.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';

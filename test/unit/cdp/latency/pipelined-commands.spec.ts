@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
-import { Savings } from '../../../../src/cdp/figures/savings.ts';
+import { Savings } from '../../../../src/cdp/figures.ts';
 import { PipelinedCommands } from '../../../../src/cdp/latency/pipelined-commands.ts';
 import { type CdpMessage, fieldsOf } from '../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { Savings } from '../../../../src/cdp/figures/savings.ts';
+import { Savings } from '../../../../src/cdp/figures.ts';
 import { PreparedContexts } from '../../../../src/cdp/latency/contexts/prepared-contexts.ts';
 import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../src/cdp/transport/interceptor-list.ts';

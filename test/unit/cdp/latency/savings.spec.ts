@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { Savings } from '../../../../src/cdp/figures/savings.ts';
+import { Savings } from '../../../../src/cdp/figures.ts';
 
 function at(roundTrip: number) {
   const clock = { now: 0 };

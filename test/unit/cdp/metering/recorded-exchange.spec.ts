@@ -1,5 +1,5 @@
 import { expect } from '@playwright/test';
-import { Meter } from '../../../../src/cdp/figures/meter.ts';
+import { Meter } from '../../../../src/cdp/figures.ts';
 import { play, recordingOf, test } from '../../../support/unit/cdp/recordings/play.ts';
 
 /** The figure for an exchange of a real Playwright with a real browser. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { Distance, Savings } from '../../../../src/cdp/figures/savings.ts';
+import { Distance, Savings } from '../../../../src/cdp/figures.ts';
 import type { CdpMessage } from '../../../../src/cdp/message.ts';
 import { aLink, CRASHED, turn } from '../../../support/unit/cdp/a-link.ts';
 

@@ -1,4 +1,4 @@
-import { Savings } from '../../../../../src/cdp/figures/savings.ts';
+import { Savings } from '../../../../../src/cdp/figures.ts';
 import { EarlyClose } from '../../../../../src/cdp/latency/contexts/early-close.ts';
 import { PreparedContexts } from '../../../../../src/cdp/latency/contexts/prepared-contexts.ts';
 import { PipelinedReads } from '../../../../../src/cdp/latency/reads/pipelined-reads.ts';

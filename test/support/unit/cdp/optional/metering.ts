@@ -1,4 +1,4 @@
-import type { Meter } from '../../../../../src/cdp/figures/meter.ts';
+import type { Meter } from '../../../../../src/cdp/figures.ts';
 import { Metering } from '../../../../../src/cdp/metering/metering.ts';
 import type { InterceptorFactory } from '../../../../../src/cdp/transport/interceptor.ts';
 

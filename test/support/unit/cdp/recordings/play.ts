@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base } from '@playwright/test';
 import type { Protocol } from 'devtools-protocol';
-import { Meter } from '../../../../../src/cdp/figures/meter.ts';
+import { Meter } from '../../../../../src/cdp/figures.ts';
 import { type CdpMessage, fieldsOf } from '../../../../../src/cdp/message.ts';
 import { InterceptorList } from '../../../../../src/cdp/transport/interceptor-list.ts';
 import { interceptors } from '../interceptors.ts';

@@ -1,7 +1,7 @@
-import { monotonicNow } from '../../common/clock.ts';
-import type { CdpMessage } from '../message.ts';
-import type { Interceptor, InterceptorTransport } from '../transport/interceptor.ts';
-import { isTargetGone } from '../transport/owed-responses.ts';
+import { monotonicNow } from '../common/clock.ts';
+import type { CdpMessage } from './message.ts';
+import type { Interceptor, InterceptorTransport } from './transport/interceptor.ts';
+import { isTargetGone } from './transport/owed-responses.ts';
 
 /** The shortest round trip, in ms, from which commands are sent early; closer browsers do not need it. */
 export const FAR_MS = 5;
@@ -94,5 +94,20 @@ export class Distance implements Interceptor {
     // Responses for a target that is gone come from this process, without delay.
     if (!isTargetGone(message)) this.#savings.measured(this.#savings.now() - sentAt);
     return message;
+  }
+}
+
+/** Counts the bytes that a browser transfers, as far as its events report them: see {@link Metering}. */
+export class Meter {
+  #total = 0;
+
+  /** Bytes so far. */
+  total(): number {
+    return this.#total;
+  }
+
+  /** @param bytes negative to correct an earlier count that was too high */
+  count(bytes: number): void {
+    this.#total += bytes;
   }
 }

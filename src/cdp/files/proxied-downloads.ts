@@ -21,10 +21,10 @@ interface Offered {
 }
 
 /**
- * Downloads that come from this machine and end here: the browser reports the download, but gets no content. The
- * network proxy offers the body; {@link Downloads} takes it instead of fetching the browser's file.
+ * Downloads whose requests this machine makes: the browser reports the download, but gets no content. The network proxy
+ * offers the body; {@link Downloads} takes it instead of fetching the browser's file.
  */
-export class LocalDownloads {
+export class ProxiedDownloads {
   /** Whether the client has set a download directory. */
   areTaken = false;
   #offered: Offered[] = [];
