@@ -6,13 +6,14 @@ import { type WorkerSession, workerSession } from '../../clients/shared/worker-s
 import { traceTime } from '../../common/debug.ts';
 import { OptionsError, withCodedName } from '../../errors.ts';
 import { featureSettings } from '../../features/list.ts';
+import { connectionSettings } from '../../options/lease-plan.ts';
 import { printable } from '../../printable.ts';
 import { redactText } from '../../redact.ts';
 import { reusesContext } from './config/reused-context.ts';
 import type { ContextUse, Use } from './fixture-types.ts';
 import { watchLaunches } from './own-launches.ts';
 import { lastMeasurably } from './recording/hook-or-test.ts';
-import { brokerForWorker, connectionOf, type WorkerBrokerAddress, type WorkerProject } from './setup/worker-broker.ts';
+import { brokerForWorker, suiteOf, type WorkerBrokerAddress, type WorkerProject } from './setup/worker-broker.ts';
 import { testBrowser } from './test-browser.ts';
 import { workerState } from './worker-state.ts';
 
@@ -82,7 +83,7 @@ function sessionOf(
   workerInfo: WorkerInfo,
 ): WorkerSession<PlaywrightConnection> {
   const { id, name, options } = project;
-  const settings = connectionOf(project, workerInfo);
+  const settings = connectionSettings(options, process.env, suiteOf(workerInfo));
   return workerSession<PlaywrightConnection>({
     ...broker,
     connect: (lease, events) => connectPlaywright(chromium, lease, { ...settings, ...events }),
