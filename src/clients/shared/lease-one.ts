@@ -13,7 +13,6 @@ import { assertNoEvidence, assertNoPlaywrightOptions } from '../../options/schem
 import type { Connection, ConnectionOptions } from './connection/connect-through.ts';
 import { activeResources, watchLease } from './forgotten-lease.ts';
 import { type HostedSession, hostedSessionOf } from './hosted-session.ts';
-import { startOwnBroker } from './own-broker.ts';
 import { workerSession } from './worker-session.ts';
 
 /** Options of a script that leases a browser. */
@@ -109,14 +108,20 @@ function ownBroker(options: HostedOptions, project: HostedProject): Promise<Star
   const key = JSON.stringify(RUN_WIDE_KEYS.map((name) => options[name]));
   const known = own.get(key);
   if (known) return known;
-  const start = { options, projects: [project], directory: process.cwd(), shard: null, runner: null };
-  const starting = startOwnBroker(start).then(({ broker, service }) => {
-    notify(greeting(service));
-    return broker;
-  });
+  const starting = startOwn(options, project);
   own.set(key, starting);
   starting.catch(() => own.delete(key));
   return starting;
+}
+
+async function startOwn(options: HostedOptions, project: HostedProject): Promise<StartedBroker> {
+  // Loaded here, because the processes of a run use its broker.
+  const { startBrokerWith } = await import('../../broker/start/started-broker.ts');
+  const start = { options, projects: [project], directory: process.cwd(), shard: null, runner: null };
+  const { broker, service } = await startBrokerWith(start);
+  await broker.started();
+  notify(greeting(service));
+  return broker;
 }
 
 function assertNeed(needMs: number): void {

@@ -1,6 +1,5 @@
 import { BROKER_VARIABLE } from '../../broker/rpc/shared-broker.ts';
-import { type BrokerStart, startBrokerWith } from '../../broker/start/start.ts';
-import type { StartedBroker } from '../../broker/start/started-broker.ts';
+import { type BrokerStart, type StartedBroker, startBrokerWith } from '../../broker/start/started-broker.ts';
 import { notify } from '../../common/text/notify.ts';
 import { featureSettings } from '../../features/list.ts';
 import { aheadVariable } from '../../options/environment.ts';
@@ -11,7 +10,7 @@ import type { RefusedRun } from './refused-run.ts';
  * Starts the broker of a run, and waits until it can lease browsers.
  * @throws OptionsError, ServiceError or EmulatorError, see {@link StartedBroker}, before any browser is requested
  */
-export async function startRun(start: BrokerStart): Promise<StartedBroker> {
+export async function startRun(start: BrokerStart & RefusedRun): Promise<StartedBroker> {
   const broker = await beginRun(start);
   await broker.started();
   return broker;
@@ -22,7 +21,7 @@ export async function startRun(start: BrokerStart): Promise<StartedBroker> {
  * used.
  * @throws OptionsError for invalid options or environment variables
  */
-export async function beginRun(start: BrokerStart): Promise<StartedBroker> {
+export async function beginRun(start: BrokerStart & RefusedRun): Promise<StartedBroker> {
   // Only workers use the variables of these. Check them before they start.
   aheadVariable(process.env);
   featureSettings(start.options, process.env);

@@ -2,7 +2,6 @@ import { dirname } from 'node:path';
 import type { FullConfig, WorkerInfo } from '@playwright/test';
 import type { HostedProject } from '../../../broker/rpc/messages/protocol.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../../../broker/rpc/shared-broker.ts';
-import { startOwnBroker } from '../../../clients/shared/own-broker.ts';
 import type { SuiteAddresses } from '../../../options/expose-network.ts';
 import { leasePlan, type MergedOptions } from '../../../options/lease-plan.ts';
 
@@ -62,12 +61,10 @@ export function suiteOf({ project, config }: WorkerInfo): SuiteAddresses {
 
 async function startOwn(project: HostedProject, options: MergedOptions, config: FullConfig): Promise<BrokerAddress> {
   const directory = config.configFile ? dirname(config.configFile) : config.rootDir;
-  const { broker } = await startOwnBroker({
-    options,
-    projects: [project],
-    directory: directory,
-    shard: config.shard,
-    runner: 'playwright',
-  });
+  // Loaded here, because most workers use their run's broker.
+  const { startBrokerWith } = await import('../../../broker/start/started-broker.ts');
+  const { shard } = config;
+  const { broker } = await startBrokerWith({ options, projects: [project], directory, shard, runner: 'playwright' });
+  await broker.started();
   return broker.address;
 }
