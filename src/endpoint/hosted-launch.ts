@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, LaunchOptions } from '@playwright/test';
+import { brokerClient } from '../broker/rpc/client.ts';
 import { withoutEmulation } from '../clients/playwright/context-options.ts';
-import { brokerClient } from '../clients/shared/broker-client.ts';
 import { clearTimeout, setTimeout } from '../common/clock.ts';
 import { withoutStack } from '../common/error-message.ts';
 import { LeaseError, withCodedName } from '../errors.ts';

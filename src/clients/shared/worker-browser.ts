@@ -1,9 +1,9 @@
+import type { BrokerClient } from '../../broker/rpc/client.ts';
 import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
 import type { LeasePlan } from '../../options/schema/plan.ts';
 import { Acquisition } from './acquisition.ts';
-import type { BrokerClient } from './broker-client.ts';
 import type { ConnectionEvents, LeasedConnection } from './connection/leased-connection.ts';
 import { IdleWorker } from './idle-worker.ts';
 import {

@@ -1,7 +1,7 @@
+import { type BrokerClient, brokerClient } from '../../broker/rpc/client.ts';
 import type { HostedProject, LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
 import type { FeatureSettings } from '../../features/feature.ts';
-import { type BrokerClient, brokerClient } from './broker-client.ts';
 import type { Connection } from './connection/connect-through.ts';
 import type { ConnectionEvents } from './connection/leased-connection.ts';
 import { WorkerBrowser, type WorkerBrowserOptions } from './worker-browser.ts';
