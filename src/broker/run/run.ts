@@ -77,13 +77,13 @@ export async function startRun(
   beginning: Beginning,
 ): Promise<BrokerRun & { handlers: BrokerHandlers }> {
   const { start, service, projects, terminal, log, overload, provider, features } = beginning;
-  const embedded = service.kind === 'hosted' ? service.embedded : null;
+  const embedded = service.kind === 'hosted' ? service.embedded : undefined;
   const { workers } = config;
   const run = runIdentity(config, provider);
   const owner = ledgerOwner(config, service, run);
   const ledger = new Ledger(owner, log, run.now);
   const sweep = runSweep(config, beginning, run);
-  const pools = provider.pools?.ofRun(run, ledger, workers, embedded !== null) ?? NO_POOLS;
+  const pools = provider.pools?.ofRun(run, ledger, workers, embedded !== undefined) ?? NO_POOLS;
   // Before the checks: the record begins with the run.
   const recorder = openRecorder(config, embedded?.chromiums ?? [], (error) =>
     log.error('run.json could not be written', error),

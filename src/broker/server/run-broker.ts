@@ -23,14 +23,14 @@ const FEATURES: Readonly<Record<string, Promise<BrokerFeatureModule>>> = {
 /**
  * Starts the broker of a run: first the socket, where all requests wait, then the client, then the checks that need no
  * browser (key, pools).
- * @param onItsWay the service, see `startService`
+ * @param onItsWay the service, which may still be starting
  * @param refused reports why the run cannot start (OptionsError, ServiceError, EmulatorError, PoolwrightError
  * `TIMEOUT`). Until its promise settles, workers go on waiting for browsers; their runner ends them with the run.
  * @returns null if the run cannot start; everything is closed then
  */
 export async function runBroker(
   config: BrokerConfig,
-  onItsWay: Promise<RunService>,
+  onItsWay: RunService | Promise<RunService>,
   refused: (why: unknown) => Promise<void>,
 ): Promise<BrokerRun | null> {
   const start = new StartDeadline(config.startTimeoutMs);
