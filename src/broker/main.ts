@@ -22,7 +22,7 @@ process.title = 'poolwright broker';
 if (Number.parseInt(process.versions.node, 10) < 24) setFlagsFromString('--liftoff-only');
 
 /** Loaded while the parent may not have sent its line yet. */
-const load = () => import('./server/run-broker.ts');
+const load = () => import('./run/run.ts');
 type Run = Awaited<ReturnType<typeof load>>;
 
 async function main(): Promise<void> {
@@ -47,7 +47,11 @@ async function main(): Promise<void> {
  * Runs a broker until its standard input ends, it gets SIGTERM, or its runner hangs.
  * @param service may still be starting
  */
-async function serve(config: BrokerConfig, service: RunService | Promise<RunService>, { runBroker }: Run): Promise<void> {
+async function serve(
+  config: BrokerConfig,
+  service: RunService | Promise<RunService>,
+  { runBroker }: Run,
+): Promise<void> {
   const orphaned = streamEnd(process.stdin).then(() => null);
   const terminated = once(process, 'SIGTERM').then(() => 'SIGTERM' as const);
   const begins = runBroker(config, service, async (error) => {

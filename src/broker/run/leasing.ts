@@ -13,7 +13,7 @@ import type { Projects } from '../leases/projects.ts';
 import { SessionNotes, startHeartbeat } from '../leases/session-notes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
-import { LeaseService } from './lease-service.ts';
+import { LeaseService } from '../server/lease-service.ts';
 import { endRun, RunPhase } from './run-end.ts';
 
 export interface LeasingOptions {

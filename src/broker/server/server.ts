@@ -5,7 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
-import { testUsage } from '../../record/run-record.ts';
+import type { BrowserProvider } from '../../providers/port.ts';
+import { type RunRecord, testUsage } from '../../record/run-record.ts';
+import type { RunRecorder } from '../../record/run-recorder.ts';
 import { redactText } from '../../redact.ts';
 import type { BrokerFeature } from '../feature.ts';
 import type { Projects } from '../leases/projects.ts';
@@ -15,7 +17,21 @@ import { LineSocket, PROTOCOL_VERSION } from '../rpc/line-socket.ts';
 import { CONNECTION_CALLS, type Reply, RUN_CALLS } from '../rpc/messages/protocol.ts';
 import { serializeError } from '../rpc/messages/serialized-error.ts';
 import { watchSilence } from '../rpc/silence.ts';
-import type { BrokerHandlers } from '../run/run.ts';
+import type { LeaseService } from './lease-service.ts';
+
+/** What requests reach of a run that has begun. */
+export interface BrokerHandlers {
+  leases: LeaseService;
+  recorder: Pick<RunRecorder, 'testUsed'>;
+  provider: Pick<BrowserProvider, 'report'>;
+  secrets: readonly string[];
+  /** Prints a line in the terminal, once. */
+  say(text: string): void;
+  /** Ends the run: gives every browser back and writes the record. */
+  finish(): Promise<RunRecord>;
+  /** Called when a process has been silent for longer than allowed. A worker's connection is closed by then. */
+  hangs(who: 'worker' | 'control', silentMs: number): void;
+}
 
 /** Options of the broker's server. */
 export interface ServerOptions {

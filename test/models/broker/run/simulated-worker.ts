@@ -2,7 +2,7 @@ import type { TestCase, TestResult } from '@playwright/test/reporter';
 import type { BrokerClient } from '../../../../src/broker/rpc/client.ts';
 import type { LeasedBrowser } from '../../../../src/broker/rpc/messages/protocol.ts';
 import { PrefetchCancelled } from '../../../../src/broker/rpc/messages/refusals.ts';
-import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
+import type { LeaseService } from '../../../../src/broker/server/lease-service.ts';
 import type { LeasedConnection } from '../../../../src/clients/shared/connection/leased-connection.ts';
 import { WorkerBrowser } from '../../../../src/clients/shared/worker-browser.ts';
 import type { TestUsage } from '../../../../src/record/run-record.ts';

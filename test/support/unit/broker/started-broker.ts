@@ -1,7 +1,6 @@
 import type { BrokerConfig } from '../../../../src/broker/config/config.ts';
-import type { BrokerRun } from '../../../../src/broker/run/run.ts';
+import { type BrokerRun, runBroker } from '../../../../src/broker/run/run.ts';
 import { startEmulator } from '../../../../src/broker/run/run-service.ts';
-import { runBroker } from '../../../../src/broker/server/run-broker.ts';
 
 /** Starts a broker in this process, as its own process does. @throws the reason if the run cannot begin */
 export async function startedBroker(config: BrokerConfig): Promise<BrokerRun> {
