@@ -51,6 +51,12 @@ export interface BrokerStart extends Pick<SharedConfig, 'idleMs' | 'projects' | 
   workers?: number;
 }
 
+/** A broker, and whose browsers it leases. */
+export interface BrokerAndService {
+  broker: StartedBroker;
+  service: ServiceChoice;
+}
+
 /**
  * Starts a broker from the options and this process's environment, which decide on the service, the run and the place
  * of its ledger.
@@ -62,7 +68,7 @@ export async function startBrokerWith({
   recordDirectory = null,
   workers = 1,
   ...start
-}: BrokerStart): Promise<{ broker: StartedBroker; service: ServiceChoice }> {
+}: BrokerStart): Promise<BrokerAndService> {
   const chosen = resolveService({ ...options, pool: options.pool ?? undefined }, process.env);
   const isWithoutService = chosen.kind === 'browsers' || chosen.kind === 'provider';
   if (isWithoutService) for (const { plan } of start.projects) assertOwn(plan, chosen.kind);
