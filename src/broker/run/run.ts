@@ -10,7 +10,6 @@ import { RecentRefusal } from '../acquire/recent-refusal.ts';
 import type { RunIdentity } from '../browsers/session-note.ts';
 import type { BrokerConfig } from '../config/config.ts';
 import type { BrokerFeature, BrokerFeatureModule } from '../feature.ts';
-import { Projects } from '../leases/projects.ts';
 import { directoryClock } from '../ledger/directory-clock.ts';
 import { rememberLimits } from '../ledger/known-limits.ts';
 import { Ledger, type LedgerOwner } from '../ledger/ledger.ts';
@@ -69,14 +68,13 @@ export async function runBroker(
   refused: (why: unknown) => Promise<void>,
 ): Promise<BrokerRun | null> {
   const start = new StartDeadline(config.startTimeoutMs);
-  const projects = new Projects(config.projects);
   const terminal = new Terminal();
   const { promise: begun, resolve: begin, reject: beginNot } = deferred<BrokerHandlers>();
   begun.catch(() => undefined); // there may be no listener
   const features = (await Promise.all(Object.values(FEATURES))).map((feature) => feature.create(config));
   const observerToken = randomBytes(24).toString('base64url');
   const { address, token } = config;
-  const server = await listen(address, { token, observerToken, features, projects, terminal, begun });
+  const server = await listen(address, { token, observerToken, features, terminal, begun });
   const onClose = features.map((feature) => feature.listens({ address, token: observerToken }));
   const stopListening = () => {
     for (const close of onClose) close();
@@ -98,7 +96,7 @@ export async function runBroker(
       },
     });
     try {
-      const parts = { start, service, projects, terminal, log, overload, provider, features };
+      const parts = { start, service, terminal, log, overload, provider, features };
       const { handlers, abandoned, close } = await startRun(config, parts);
       start.stop();
       begin(handlers);
@@ -119,7 +117,6 @@ export async function runBroker(
 interface Beginning {
   start: StartDeadline;
   service: RunService;
-  projects: Projects;
   terminal: Terminal;
   log: Log;
   overload: RecentRefusal;
@@ -129,9 +126,9 @@ interface Beginning {
 
 /** Runs the checks, then creates the parts of the broker in order. */
 async function startRun(config: BrokerConfig, beginning: Beginning): Promise<BrokerRun & { handlers: BrokerHandlers }> {
-  const { start, service, projects, terminal, log, overload, provider, features } = beginning;
+  const { start, service, terminal, log, overload, provider, features } = beginning;
   const embedded = service.kind === 'hosted' ? service.embedded : undefined;
-  const { workers } = config;
+  const { workers, projects } = config;
   const run = runIdentity(config, provider);
   const owner = ledgerOwner(config, service, run);
   const ledger = new Ledger(owner, log, run.now);
@@ -147,7 +144,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     sweep,
     lacksLedger: sweptWorkspace(service) !== null && owner === null,
     pools,
-    plans: projects.plans,
+    plans: projects.map(({ plan }) => plan),
     workers,
     // No other shard shares the run's own emulator.
     shard: embedded ? null : config.shard,

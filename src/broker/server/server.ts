@@ -10,7 +10,6 @@ import { type RunRecord, testUsage } from '../../record/run-record.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
 import { redactText } from '../../redact.ts';
 import type { BrokerFeature } from '../feature.ts';
-import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../log/terminal.ts';
 import type { CallTable, ErasedHandlers, Handlers, Role } from '../rpc/call-table.ts';
 import { LineSocket, PROTOCOL_VERSION } from '../rpc/line-socket.ts';
@@ -38,7 +37,6 @@ export interface ServerOptions {
   token: string;
   observerToken: string;
   features: readonly Pick<BrokerFeature, 'calls' | 'connected'>[];
-  projects: Pick<Projects, 'register'>;
   terminal: Terminal;
   /**
    * Resolves when the run can begin: until then, everything except `hello` and `ping` waits. If it rejects, requests
@@ -75,7 +73,7 @@ export async function listen(address: string, options: ServerOptions, clock: Clo
 
 /** Serves one connection: browsers leased over it are given back when it closes. @param slots the occupied slots */
 function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock: Clock): void {
-  const { token, observerToken, features, projects, terminal, begun } = options;
+  const { token, observerToken, features, terminal, begun } = options;
   const holder = {};
   const gone = new AbortController();
   let role: Role | null = null;
@@ -124,7 +122,8 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
       }
       clearTimeout(helloTimer);
       role = params.role;
-      if (params.ownProject) projects.register(holder, params.ownProject);
+      const { ownProject } = params;
+      if (ownProject) begun.then(({ leases }) => leases.register(holder, ownProject), ignored);
       if (params.role === 'worker') slot ??= take(slots);
       return { slot };
     },

@@ -58,7 +58,7 @@ export const test = base.extend<Options & { newAddress: string; broker: Broker }
       planOf({ session: { country: 'US' } }),
     ];
     const parts = leasingOf({ provider, workers: 2, plans, limit: known, clock });
-    const { leases, endAll, recorder, projects } = parts;
+    const { leases, endAll, recorder } = parts;
     const hung: string[] = [];
     const handlers = {
       leases,
@@ -75,7 +75,6 @@ export const test = base.extend<Options & { newAddress: string; broker: Broker }
         token: 't',
         observerToken: 'o',
         features,
-        projects,
         terminal: new Terminal(),
         begun: Promise.resolve(handlers),
       },
