@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { HostedProject } from '../../src/broker/rpc/messages/protocol.ts';
-import { startBroker } from '../../src/broker/start/start.ts';
-import type { StartedBroker } from '../../src/broker/start/started-broker.ts';
+import { type StartedBroker, startBroker } from '../../src/broker/start/started-broker.ts';
 import { firstJsonLine } from '../../src/common/platform/streams.ts';
 
 /** A real broker process with its ledger and its record on disk, and a service that answers at once. */

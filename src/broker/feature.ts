@@ -4,7 +4,7 @@ import type { CallTable, ErasedHandlers } from './rpc/call-table.ts';
 import type { BrokerAddress } from './rpc/shared-broker.ts';
 
 /**
- * What a broker can do without: a directory, and one line in `server/run-broker.ts`. Without both, everything else
+ * What a broker can do without: a directory, and one line in `run/run.ts`. Without both, everything else
  * compiles and passes (`node scripts/without.mjs`).
  */
 export interface BrokerFeature {

@@ -9,7 +9,7 @@ import { redactText } from '../redact.ts';
 import { type BrokerConfig, type BrokerReady, brokerConfig } from './config/config.ts';
 import { removeSocketDirectory } from './recovery/left-sockets.ts';
 import { serializeError } from './rpc/messages/serialized-error.ts';
-import { type RunService, startService } from './run/run-service.ts';
+import { type RunService, startEmulator } from './run/run-service.ts';
 
 /**
  * The broker's process. Its standard input carries one line of configuration and then stays open. When it closes, the
@@ -22,7 +22,7 @@ process.title = 'poolwright broker';
 if (Number.parseInt(process.versions.node, 10) < 24) setFlagsFromString('--liftoff-only');
 
 /** Loaded while the parent may not have sent its line yet. */
-const load = () => import('./server/run-broker.ts');
+const load = () => import('./run/run.ts');
 type Run = Awaited<ReturnType<typeof load>>;
 
 async function main(): Promise<void> {
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   const config = v.parse(brokerConfig, JSON.parse(line));
   if (config.onlySweep) return await sweep(config);
   // An emulator starts while the rest of this process loads.
-  const service = startService(config);
+  const service = config.service.kind === 'emulator' ? startEmulator(config) : config.service;
   await serve(config, service, await loading);
 }
 
@@ -47,7 +47,11 @@ async function main(): Promise<void> {
  * Runs a broker until its standard input ends, it gets SIGTERM, or its runner hangs.
  * @param service may still be starting
  */
-async function serve(config: BrokerConfig, service: Promise<RunService>, { runBroker }: Run): Promise<void> {
+async function serve(
+  config: BrokerConfig,
+  service: RunService | Promise<RunService>,
+  { runBroker }: Run,
+): Promise<void> {
   const orphaned = streamEnd(process.stdin).then(() => null);
   const terminated = once(process, 'SIGTERM').then(() => 'SIGTERM' as const);
   const begins = runBroker(config, service, async (error) => {

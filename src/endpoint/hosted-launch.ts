@@ -1,15 +1,15 @@
 import type { Browser, BrowserContext, BrowserContextOptions, LaunchOptions } from '@playwright/test';
+import { brokerClient } from '../broker/rpc/client.ts';
 import { withoutEmulation } from '../clients/playwright/context-options.ts';
-import { brokerClient } from '../clients/shared/broker-client.ts';
 import { clearTimeout, setTimeout } from '../common/clock.ts';
 import { withoutStack } from '../common/error-message.ts';
 import { LeaseError, withCodedName } from '../errors.ts';
 import { keepsIdentity } from '../options/identity.ts';
-import { leasePlan, type MergedOptions } from '../options/lease-plan.ts';
+import { connectionSettings, leasePlan, type MergedOptions } from '../options/lease-plan.ts';
 import type { LeasePlan } from '../options/schema/plan.ts';
 import type { Launched } from '../runners/playwright-test/launches.ts';
 import type { LaunchModule } from '../runners/playwright-test/own-launches.ts';
-import { brokerForWorker, connectionOf } from '../runners/playwright-test/setup/worker-broker.ts';
+import { brokerForWorker, suiteOf } from '../runners/playwright-test/setup/worker-broker.ts';
 import { workerState } from '../runners/playwright-test/worker-state.ts';
 import { startEndpoint } from './endpoint.ts';
 import { needsLocalBrowser } from './program/browser-arguments.ts';
@@ -42,7 +42,7 @@ export const launchHosted: LaunchModule['launchHosted'] = async (launch, project
   let failure: unknown = null;
   const { url, stop } = await startEndpoint({
     address: broker.address,
-    connection: connectionOf(project, workerInfo),
+    connection: connectionSettings(project.options, process.env, suiteOf(workerInfo)),
     project,
     // No other test gets this browser: the test may change anything in it.
     ownProject: { id, name, plan: { ...plan, reuse: 'test' } },

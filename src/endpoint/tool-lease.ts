@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import { brokerClient } from '../broker/rpc/client.ts';
 import type { HostedProject } from '../broker/rpc/messages/protocol.ts';
 import type { BrokerAddress } from '../broker/rpc/shared-broker.ts';
 import { type Connection, connectThrough } from '../clients/shared/connection/connect-through.ts';
 import { TestUse } from '../clients/shared/test-use.ts';
-import { type WorkerSession, workerSession } from '../clients/shared/worker-session.ts';
+import { WorkerBrowser } from '../clients/shared/worker-browser.ts';
 import { dateNow } from '../common/clock.ts';
 import { deferred } from '../common/deferred.ts';
 import { PoolwrightError } from '../errors.ts';
@@ -48,7 +49,7 @@ const IS_PLAYWRIGHT = /^Playwright\//;
 export class ToolLease {
   /** Resolves when the browser is connected. Rejects with a PoolwrightError. */
   readonly clients: Promise<BrowserClients>;
-  readonly #session: WorkerSession<Connection<BrowserClients>>;
+  readonly #hosted: WorkerBrowser<Connection<BrowserClients>>;
   readonly #browsers: ToolBrowsers;
   readonly #tool: ToolFacts;
   readonly #use = new TestUse();
@@ -63,9 +64,8 @@ export class ToolLease {
     this.#tool = tool;
     const { address, connection, project, ownProject, onFailure = () => undefined } = browsers;
     const isPlaywright = IS_PLAYWRIGHT.test(tool.userAgent);
-    this.#session = workerSession<Connection<BrowserClients>>({
-      address,
-      ownProject,
+    this.#hosted = new WorkerBrowser<Connection<BrowserClients>>({
+      broker: brokerClient(address, ownProject),
       features: {},
       connect: (lease, events) => {
         const library = {
@@ -106,7 +106,7 @@ export class ToolLease {
   }
 
   async #start(): Promise<BrowserClients> {
-    const connection = await this.#session.hosted.start();
+    const connection = await this.#hosted.start();
     this.#use.uses(connection);
     void connection.closed.then(() => this.end());
     // Before any tool attaches to that page: the first session on it is the one whose requests are proxied.
@@ -116,7 +116,7 @@ export class ToolLease {
 
   async #end(): Promise<void> {
     this.#turn.reject(new PoolwrightError('ABORTED', 'The tool disconnected before its browser was ready.'));
-    const { broker, hosted } = this.#session;
+    const { sink } = this.#hosted;
     const { root, command, project, test } = this.#browsers;
     const { number, slot, userAgent } = this.#tool;
     const facts = test?.() ?? {
@@ -133,8 +133,8 @@ export class ToolLease {
       startedAt: this.#use.startedAt,
       endedAt: new Date(dateNow()),
     };
-    await this.#use.end({ facts, failed: false, workerIndex: slot, shard: null }, broker).catch(() => undefined);
-    await hosted.close().catch(() => undefined);
+    await this.#use.end({ facts, failed: false, workerIndex: slot, shard: null }, sink).catch(() => undefined);
+    await this.#hosted.close().catch(() => undefined);
     this.#over.resolve();
   }
 }

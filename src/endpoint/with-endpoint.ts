@@ -1,5 +1,5 @@
 import { BROKER_VARIABLE, sharedBrokerOf } from '../broker/rpc/shared-broker.ts';
-import { startOwnBroker } from '../clients/shared/own-broker.ts';
+import { startBrokerWith } from '../broker/start/started-broker.ts';
 import { OptionsError } from '../errors.ts';
 import { connectionSettings, leasePlan } from '../options/lease-plan.ts';
 import type { HostedOptions } from '../options/schema/schema.ts';
@@ -20,7 +20,8 @@ export async function startOwnEndpoint(): Promise<{ url: string; stop(): Promise
   const options = { ...(await optionsFromFile(root)), ...NEW_BROWSERS };
   const project = { id: 'program', name: '' };
   const projects = [{ ...project, plan: leasePlan(options, process.env) }];
-  const { broker } = await startOwnBroker({ options, projects, directory: root, shard: null, runner: null });
+  const { broker } = await startBrokerWith({ options, projects, directory: root, shard: null, runner: null });
+  await broker.started();
   const { address } = broker;
   const connection = connectionSettings(options, process.env);
   const endpoint = await startEndpoint({ address, connection, project, root, command: '' });

@@ -40,30 +40,15 @@ export class PendingOrders {
     return [...this.#all].some(({ parked }) => parked);
   }
 
-  /**
-   * @param start places the order; `place` returns the number of older orders
-   * @param came called with the browser
-   * @param failed called with the error, unless the order was cancelled
-   */
-  add(
-    start: (place: () => number) => Order,
-    came: (held: HeldBrowser) => void,
-    failed: (error: unknown) => void,
-  ): void {
-    let added: Order | null = null;
-    const order = start(() => (added === null ? this.#all.size : [...this.#all].indexOf(added)));
-    added = order;
+  /** How many older ones there are. */
+  olderThan(order: Order): number {
+    return [...this.#all].indexOf(order);
+  }
+
+  add(order: Order): void {
     this.#all.add(order);
-    order.browser.then(
-      (held) => {
-        this.#all.delete(order);
-        came(held);
-      },
-      (error: unknown) => {
-        this.#all.delete(order);
-        if (!(error instanceof SurplusOrder)) failed(error);
-      },
-    );
+    const settled = () => this.#all.delete(order);
+    order.browser.then(settled, settled);
   }
 
   /** Cancels the orders beyond this number that have no request at the service. */

@@ -3,7 +3,7 @@ import type { LeasePlan } from '../../options/schema/plan.ts';
 import { type HeldBrowser, leaseTo, type WorkerSlot } from '../browsers/held-browser.ts';
 import type { RemainingParams } from '../rpc/messages/protocol.ts';
 import { type IdleActions, IdleBrowsers } from './idle-browsers.ts';
-import { type Order, PendingOrders } from './pending-orders.ts';
+import { type Order, PendingOrders, SurplusOrder } from './pending-orders.ts';
 import { PRIORITY, type Priority } from './requests/request-scheduler.ts';
 import { suits, type Waiter, Waiters, type WorkerRequest } from './waiters.ts';
 
@@ -182,22 +182,19 @@ export class PlanQueue {
 
   #orderMissing(slot: WorkerSlot): void {
     while (this.#pending.size < this.#wanted) {
-      this.#pending.add(
-        (place) => {
-          // The oldest orders serve the waiting workers.
-          const priority = () => (place() < this.waiting ? PRIORITY.needed : PRIORITY.early);
-          return this.#actions.order(slot, priority, () => this.#waiters.needMs);
-        },
-        // A new browser fits every request: none lasts longer.
-        (held) => this.#handOn(held, () => true),
-        (error) => this.#failed(error),
-      );
+      // The oldest orders serve the waiting workers.
+      const priority = () => (this.#pending.olderThan(order) < this.waiting ? PRIORITY.needed : PRIORITY.early);
+      const order = this.#actions.order(slot, priority, () => this.#waiters.needMs);
+      this.#pending.add(order);
+      // A new browser fits every request: none lasts longer.
+      const came = (held: HeldBrowser) => this.#handOn(held, () => true);
+      order.browser.then(came, (error: unknown) => this.#failed(error));
     }
   }
 
   /** One failed order fails one request; the orders of the others are still pending. */
   #failed(error: unknown): void {
-    if (this.#pending.size >= this.#wanted) return; // no request needs it
+    if (error instanceof SurplusOrder || this.#pending.size >= this.#wanted) return; // no request needs it
     const prefetch = this.#prefetches.at(-1);
     if (prefetch) prefetch.reject(error);
     else if (this.#pending.size < this.waiting) this.#waiters.inNeed[0]?.reject(error);

@@ -9,17 +9,17 @@ import { WaitNotices } from '../acquire/wait-notices.ts';
 import { HeldBrowsers } from '../browsers/held-browser.ts';
 import type { RunIdentity } from '../browsers/session-note.ts';
 import { BrowserEnder } from '../leases/browser-ender.ts';
-import type { Projects } from '../leases/projects.ts';
 import { SessionNotes, startHeartbeat } from '../leases/session-notes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
-import { LeaseService } from './lease-service.ts';
+import type { HostedProject } from '../rpc/messages/protocol.ts';
+import { LeaseService } from '../server/lease-service.ts';
 import { endRun, RunPhase } from './run-end.ts';
 
 export interface LeasingOptions {
   provider: BrowserProvider;
   run: RunIdentity;
-  projects: Projects;
+  projects: readonly HostedProject[];
   pools: RunPools;
   /** How many browsers may run at the same time; null: unknown. */
   limit: number | null;

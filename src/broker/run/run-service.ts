@@ -15,24 +15,19 @@ export type RunService =
       kind: 'hosted';
       baseURL: string;
       apiKey: string;
-      /** The emulator that acts as the service and ends with its broker; null: the service is hosted. */
-      embedded: EmbeddedEmulator | null;
+      /** The emulator that acts as the service and ends with its broker. */
+      embedded?: EmbeddedEmulator;
     }
   | OwnBrowsers;
 
-/**
- * Returns the service that a broker's configuration names: a hosted one unchanged, or a new emulator for this run.
- * @throws EmulatorError; the promise may stay unhandled
- */
-export function startService(config: BrokerConfig): Promise<RunService> {
+/** Starts the emulator of a run on browsers of this machine. @throws EmulatorError; the promise may stay unhandled */
+export function startEmulator(config: BrokerConfig): Promise<RunService> {
   const service = start(config);
   service.catch(() => undefined);
   return service;
 }
 
-async function start({ service, workers, projects }: BrokerConfig): Promise<RunService> {
-  if (service.kind === 'browsers' || service.kind === 'provider') return service;
-  if (service.kind === 'hosted') return { ...service, embedded: null };
+async function start({ workers, projects }: BrokerConfig): Promise<RunService> {
   // Room for every worker, a handover and the pools, so that the emulator's limits never make the run wait.
   const pools = new Set(projects.flatMap(({ plan }) => (plan.pool === null ? [] : JSON.stringify(plan.pool)))).size;
   const embedded = await startEmbeddedEmulator({

@@ -1,28 +1,35 @@
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import { traceTime } from '../../common/debug.ts';
+import { deferred } from '../../common/deferred.ts';
 import { smallestKnown } from '../../common/numbers/extremes.ts';
-import { addressSecrets } from '../../common/text/shown-fields.ts';
-import { proxySecrets } from '../../common/url/credentials.ts';
 import { OptionsError } from '../../errors.ts';
+import { openProvider } from '../../providers/open-provider.ts';
 import type { BrowserProvider, RunPools } from '../../providers/port.ts';
 import type { RunRecord } from '../../record/run-record.ts';
-import { RunRecorder } from '../../record/run-recorder.ts';
-import type { RecentRefusal } from '../acquire/recent-refusal.ts';
+import { RecentRefusal } from '../acquire/recent-refusal.ts';
 import type { RunIdentity } from '../browsers/session-note.ts';
 import type { BrokerConfig } from '../config/config.ts';
-import type { BrokerFeature } from '../feature.ts';
-import type { Projects } from '../leases/projects.ts';
+import type { BrokerFeature, BrokerFeatureModule } from '../feature.ts';
+import { directoryClock } from '../ledger/directory-clock.ts';
 import { rememberLimits } from '../ledger/known-limits.ts';
 import { Ledger, type LedgerOwner } from '../ledger/ledger.ts';
-import { createLog, type Log } from '../log/log.ts';
-import type { Terminal } from '../log/terminal.ts';
+import type { Log } from '../log/log.ts';
+import { Terminal } from '../log/terminal.ts';
+import { noteRunner, removeLeftSockets } from '../recovery/left-sockets.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
-import type { LeaseService } from './lease-service.ts';
+import { runRefused } from '../rpc/messages/refusals.ts';
+import { type BrokerHandlers, listen } from '../server/server.ts';
 import { createLeasing } from './leasing.ts';
 import { checkRun } from './run-checks.ts';
+import { openLog, openRecorder, recordRefusal, secretsOf } from './run-output.ts';
 import { closeService, type RunService, sweptWorkspace } from './run-service.ts';
-import type { StartDeadline } from './start-deadline.ts';
+import { StartDeadline } from './start-deadline.ts';
+
+/** The features of a broker, one line each. They load with this file, before the broker has its run. */
+const FEATURES: Readonly<Record<string, Promise<BrokerFeatureModule>>> = {
+  watch: import('../watch/feature.ts'),
+};
 
 /** How long the run waits until its observer has taken the final output, in ms. */
 const FLUSH_MS = 2_000;
@@ -47,23 +54,69 @@ export interface BrokerRun {
   close(): Promise<void>;
 }
 
-export interface BrokerHandlers {
-  leases: LeaseService;
-  recorder: Pick<RunRecorder, 'testUsed'>;
-  provider: Pick<BrowserProvider, 'report'>;
-  secrets: readonly string[];
-  /** Prints a line in the terminal, once. */
-  say(text: string): void;
-  /** Ends the run: gives every browser back and writes the record. */
-  finish(): Promise<RunRecord>;
-  /** Called when a process has been silent for longer than allowed. A worker's connection is closed by then. */
-  hangs(who: 'worker' | 'control', silentMs: number): void;
+/**
+ * Starts the broker of a run: first the socket, where all requests wait, then the client, then the checks that need no
+ * browser (key, pools).
+ * @param onItsWay the service, which may still be starting
+ * @param refused reports why the run cannot start (OptionsError, ServiceError, EmulatorError, PoolwrightError
+ * `TIMEOUT`). Until its promise settles, workers go on waiting for browsers; their runner ends them with the run.
+ * @returns null if the run cannot start; everything is closed then
+ */
+export async function runBroker(
+  config: BrokerConfig,
+  onItsWay: RunService | Promise<RunService>,
+  refused: (why: unknown) => Promise<void>,
+): Promise<BrokerRun | null> {
+  const start = new StartDeadline(config.startTimeoutMs);
+  const terminal = new Terminal();
+  const { promise: begun, resolve: begin, reject: beginNot } = deferred<BrokerHandlers>();
+  begun.catch(() => undefined); // there may be no listener
+  const features = (await Promise.all(Object.values(FEATURES))).map((feature) => feature.create(config));
+  const observerToken = randomBytes(24).toString('base64url');
+  const { address, token } = config;
+  const server = await listen(address, { token, observerToken, features, terminal, begun });
+  const onClose = features.map((feature) => feature.listens({ address, token: observerToken }));
+  const stopListening = () => {
+    for (const close of onClose) close();
+    server.close();
+  };
+  traceTime('broker', 'listens');
+  noteRunner(address);
+  void removeLeftSockets();
+  try {
+    const service = await onItsWay;
+    const log = openLog(config, service, terminal);
+    const overload = new RecentRefusal(log);
+    const provider = await openProvider(service, {
+      onNote: (text) => log.notice(text),
+      beatClock: directoryClock(config.ledgerDirectory),
+      onRetry: (retry) => {
+        overload.saw(retry);
+        start.saw(retry);
+      },
+    });
+    try {
+      const parts = { start, service, terminal, log, overload, provider, features };
+      const { handlers, abandoned, close } = await startRun(config, parts);
+      start.stop();
+      begin(handlers);
+      return { abandoned, close: () => close().finally(stopListening) };
+    } catch (error) {
+      await closeService(provider, service);
+      throw error;
+    }
+  } catch (error) {
+    start.stop();
+    beginNot(runRefused());
+    await recordRefusal(config, error);
+    await refused(error).finally(stopListening);
+    return null;
+  }
 }
 
 interface Beginning {
   start: StartDeadline;
   service: RunService;
-  projects: Projects;
   terminal: Terminal;
   log: Log;
   overload: RecentRefusal;
@@ -72,18 +125,15 @@ interface Beginning {
 }
 
 /** Runs the checks, then creates the parts of the broker in order. */
-export async function startRun(
-  config: BrokerConfig,
-  beginning: Beginning,
-): Promise<BrokerRun & { handlers: BrokerHandlers }> {
-  const { start, service, projects, terminal, log, overload, provider, features } = beginning;
-  const embedded = service.kind === 'hosted' ? service.embedded : null;
-  const { workers } = config;
+async function startRun(config: BrokerConfig, beginning: Beginning): Promise<BrokerRun & { handlers: BrokerHandlers }> {
+  const { start, service, terminal, log, overload, provider, features } = beginning;
+  const embedded = service.kind === 'hosted' ? service.embedded : undefined;
+  const { workers, projects } = config;
   const run = runIdentity(config, provider);
   const owner = ledgerOwner(config, service, run);
   const ledger = new Ledger(owner, log, run.now);
   const sweep = runSweep(config, beginning, run);
-  const pools = provider.pools?.ofRun(run, ledger, workers, embedded !== null) ?? NO_POOLS;
+  const pools = provider.pools?.ofRun(run, ledger, workers, embedded !== undefined) ?? NO_POOLS;
   // Before the checks: the record begins with the run.
   const recorder = openRecorder(config, embedded?.chromiums ?? [], (error) =>
     log.error('run.json could not be written', error),
@@ -94,7 +144,7 @@ export async function startRun(
     sweep,
     lacksLedger: sweptWorkspace(service) !== null && owner === null,
     pools,
-    plans: projects.plans,
+    plans: projects.map(({ plan }) => plan),
     workers,
     // No other shard shares the run's own emulator.
     shard: embedded ? null : config.shard,
@@ -147,49 +197,6 @@ export async function startRun(
   // A replacement broker has no new notices: its predecessor has shown them.
   if (config.deadMarks.length === 0) for (const notice of notices) log.notice(notice);
   return { handlers, abandoned: abandoned.signal, close };
-}
-
-function openRecorder(
-  config: BrokerConfig,
-  chromiums: string[],
-  onWriteError: (error: unknown) => void = () => undefined,
-): RunRecorder {
-  return new RunRecorder({
-    runId: config.runId,
-    runner: config.runner,
-    service: config.service.kind,
-    chromiums,
-    shard: config.shard,
-    recordDirectory: config.recordDirectory,
-    isSuccessor: config.deadMarks.length > 0,
-    onWriteError,
-  });
-}
-
-/** Writes the record of a run that cannot begin, with the reason. */
-export async function recordRefusal(config: BrokerConfig, reason: unknown): Promise<void> {
-  const recorder = openRecorder(config, []);
-  recorder.leaseFailed(reason);
-  await recorder.end(null);
-}
-
-function secretsOf({ token, projects }: BrokerConfig, service: RunService): string[] {
-  const proxies = projects.flatMap(({ plan: { pool, session } }) => [
-    ...proxySecrets(session),
-    ...(typeof pool === 'object' ? proxySecrets(pool?.create.browser ?? {}) : []),
-  ]);
-  const ofService =
-    service.kind === 'hosted'
-      ? [service.apiKey, ...addressSecrets(service.baseURL).slice(1)]
-      : service.kind === 'browsers'
-        ? service.browsers.flatMap(({ url }) => addressSecrets(url))
-        : [];
-  return [...ofService, token, ...new Set(proxies)];
-}
-
-export function openLog(config: BrokerConfig, service: RunService, terminal: Terminal): Log {
-  const file = config.recordDirectory ? join(config.recordDirectory, 'broker.log') : null;
-  return createLog({ file, terminal, secrets: secretsOf(config, service), debug: config.debug });
 }
 
 function runIdentity({ runId, shard, suite, mark }: BrokerConfig, provider: BrowserProvider): RunIdentity {

@@ -5,24 +5,38 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
-import { testUsage } from '../../record/run-record.ts';
+import type { BrowserProvider } from '../../providers/port.ts';
+import { type RunRecord, testUsage } from '../../record/run-record.ts';
+import type { RunRecorder } from '../../record/run-recorder.ts';
 import { redactText } from '../../redact.ts';
 import type { BrokerFeature } from '../feature.ts';
-import type { Projects } from '../leases/projects.ts';
 import type { Terminal } from '../log/terminal.ts';
 import type { CallTable, ErasedHandlers, Handlers, Role } from '../rpc/call-table.ts';
 import { LineSocket, PROTOCOL_VERSION } from '../rpc/line-socket.ts';
 import { CONNECTION_CALLS, type Reply, RUN_CALLS } from '../rpc/messages/protocol.ts';
 import { serializeError } from '../rpc/messages/serialized-error.ts';
 import { watchSilence } from '../rpc/silence.ts';
-import type { BrokerHandlers } from '../run/run.ts';
+import type { LeaseService } from './lease-service.ts';
+
+/** What requests reach of a run that has begun. */
+export interface BrokerHandlers {
+  leases: LeaseService;
+  recorder: Pick<RunRecorder, 'testUsed'>;
+  provider: Pick<BrowserProvider, 'report'>;
+  secrets: readonly string[];
+  /** Prints a line in the terminal, once. */
+  say(text: string): void;
+  /** Ends the run: gives every browser back and writes the record. */
+  finish(): Promise<RunRecord>;
+  /** Called when a process has been silent for longer than allowed. A worker's connection is closed by then. */
+  hangs(who: 'worker' | 'control', silentMs: number): void;
+}
 
 /** Options of the broker's server. */
 export interface ServerOptions {
   token: string;
   observerToken: string;
   features: readonly Pick<BrokerFeature, 'calls' | 'connected'>[];
-  projects: Pick<Projects, 'register'>;
   terminal: Terminal;
   /**
    * Resolves when the run can begin: until then, everything except `hello` and `ping` waits. If it rejects, requests
@@ -59,7 +73,7 @@ export async function listen(address: string, options: ServerOptions, clock: Clo
 
 /** Serves one connection: browsers leased over it are given back when it closes. @param slots the occupied slots */
 function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock: Clock): void {
-  const { token, observerToken, features, projects, terminal, begun } = options;
+  const { token, observerToken, features, terminal, begun } = options;
   const holder = {};
   const gone = new AbortController();
   let role: Role | null = null;
@@ -108,7 +122,8 @@ function serve(socket: Socket, options: ServerOptions, slots: Set<number>, clock
       }
       clearTimeout(helloTimer);
       role = params.role;
-      if (params.ownProject) projects.register(holder, params.ownProject);
+      const { ownProject } = params;
+      if (ownProject) begun.then(({ leases }) => leases.register(holder, ownProject), ignored);
       if (params.role === 'worker') slot ??= take(slots);
       return { slot };
     },

@@ -3,22 +3,31 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import inspector from 'node:inspector';
+import { resolve } from 'node:path';
 import * as v from 'valibot';
-import { traceTime } from '../../common/debug.ts';
+import { debugEnabled, traceTime } from '../../common/debug.ts';
 import { errorMessage, withoutStack } from '../../common/error-message.ts';
 import { endProcess, isThere } from '../../common/platform/processes.ts';
 import { firstJsonLine } from '../../common/platform/streams.ts';
 import { notify } from '../../common/text/notify.ts';
-import { LeaseError, PoolwrightError } from '../../errors.ts';
-import type { ServiceChoice } from '../../options/resolve-service.ts';
+import { LeaseError, OptionsError, PoolwrightError } from '../../errors.ts';
+import type { MergedOptions } from '../../options/lease-plan.ts';
+import { projectDirectory } from '../../options/project-directory.ts';
+import { resolveService, type ServiceChoice } from '../../options/resolve-service.ts';
+import type { LeasePlan } from '../../options/schema/plan.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { type BrokerConfig, brokerReady } from '../config/config.ts';
+import { limitsFile } from '../ledger/known-limits.ts';
 import { connectToBroker } from '../rpc/client.ts';
 import { deserializeError } from '../rpc/messages/serialized-error.ts';
 import type { BrokerAddress } from '../rpc/shared-broker.ts';
 import { RUNNER_SILENT_MS } from '../rpc/silence.ts';
+import { makeSocketAddress } from '../rpc/socket-address.ts';
+import { earlierAttempts, newRunId } from './ci-run.ts';
 import { letProcessEnd, spawnBroker } from './spawn-broker.ts';
 
+/** Deadline for a run's start, in ms: includes the start of the emulator and retries of an overloaded service. */
+const START_TIMEOUT_MS = 120_000;
 /** Additional time for the broker to report that it could not start in time, in ms. */
 const RESPONSE_GRACE_MS = 15_000;
 /** Deadline for the end of a run, in ms: every end confirmed, or every attempt over. */
@@ -29,7 +38,86 @@ const LAST_SWEEP_TIMEOUT_MS = 90_000;
 const REPLACEMENTS = 3;
 
 /** The configuration that all brokers of a run share. */
-export type SharedConfig = Omit<BrokerConfig, 'mark' | 'deadMarks'> & { service: ServiceChoice };
+type SharedConfig = Omit<BrokerConfig, 'mark' | 'deadMarks' | 'onlySweep'> & { service: ServiceChoice };
+
+/** A run, or a single process, that needs a broker. */
+export interface BrokerStart extends Pick<SharedConfig, 'idleMs' | 'projects' | 'runner' | 'shard' | 'workersChosen'> {
+  options: MergedOptions;
+  /** Directory of the user's package. */
+  directory: string;
+  /** Default: no record is written. */
+  recordDirectory?: string | null;
+  /** Default: one. */
+  workers?: number;
+}
+
+/** A broker, and whose browsers it leases. */
+export interface BrokerAndService {
+  broker: StartedBroker;
+  service: ServiceChoice;
+}
+
+/**
+ * Starts a broker from the options and this process's environment, which decide on the service, the run and the place
+ * of its ledger.
+ * @throws OptionsError for invalid options; {@link StartedBroker.ready} reports all other errors
+ */
+export async function startBrokerWith({
+  options,
+  directory,
+  recordDirectory = null,
+  workers = 1,
+  ...start
+}: BrokerStart): Promise<BrokerAndService> {
+  const chosen = resolveService({ ...options, pool: options.pool ?? undefined }, process.env);
+  const isWithoutService = chosen.kind === 'browsers' || chosen.kind === 'provider';
+  if (isWithoutService) for (const { plan } of start.projects) assertOwn(plan, chosen.kind);
+  const service =
+    chosen.kind === 'provider' ? { ...chosen, file: resolve(chosen.isOption ? directory : '.', chosen.file) } : chosen;
+  const { name, suite, ledgerDirectory } = projectDirectory(directory);
+  const broker = await startBroker({
+    ...start,
+    recordDirectory,
+    workers,
+    runId: newRunId(process.env),
+    service,
+    name,
+    suite,
+    ledgerDirectory,
+    // Not the suite's directory, which a config does not know when it asks for them.
+    limitsFile: limitsFile(process.cwd(), service),
+    overRuns: earlierAttempts(process.env),
+  });
+  return { broker, service };
+}
+
+const OWN = {
+  browsers: 'browsers that run already (`browsers` or POOLWRIGHT_CDP_URL)',
+  provider: 'those of another one (`provider` or POOLWRIGHT_PROVIDER)',
+};
+
+/** Rejects options that only concern browsers of the service. @throws OptionsError */
+function assertOwn({ pool, session }: LeasePlan, kind: 'browsers' | 'provider'): void {
+  const field = pool !== null ? 'pool' : Object.keys(session).length > 0 ? 'session' : null;
+  if (field === null) return;
+  throw new OptionsError(
+    field,
+    `\`${field}\`${field === 'pool' ? ' (POOLWRIGHT_POOL)' : ''} is for browsers of the service, and this run uses ${OWN[kind]}: set only one of them.`,
+  );
+}
+
+/**
+ * Starts the single process that holds this run's leases. If it dies during the run, a replacement starts at the same
+ * address and first gives back the browsers in the dead broker's ledger.
+ */
+export async function startBroker(
+  options: Omit<SharedConfig, 'address' | 'token' | 'startTimeoutMs' | 'debug'>,
+): Promise<StartedBroker> {
+  const { directory, path: address } = await makeSocketAddress();
+  const token = randomBytes(24).toString('base64url');
+  const debug = debugEnabled('poolwright:broker', process.env.DEBUG);
+  return new StartedBroker({ ...options, address, token, startTimeoutMs: START_TIMEOUT_MS, debug }, directory);
+}
 
 /**
  * The broker of a run, from the view of the process that has started it and with which it ends. Runs one process at a

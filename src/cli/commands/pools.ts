@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { errorOf, OptionsError, PoolwrightError } from '../../errors.ts';
-import { findPoolOr } from '../../providers/hosted/pools/find-pool.ts';
+import { findPoolOr } from '../../providers/hosted/pools/hosted-pool.ts';
 import {
   type CreatePoolRequest,
   LIMITS,

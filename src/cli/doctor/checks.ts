@@ -6,7 +6,7 @@ import { PoolwrightError, type PoolwrightErrorCode } from '../../errors.ts';
 import { inContinuousIntegration, variable } from '../../options/environment.ts';
 import { serviceName } from '../../options/resolve-service.ts';
 import { HostedBrowsers } from '../../providers/hosted/hosted-browsers.ts';
-import { findPool } from '../../providers/hosted/pools/find-pool.ts';
+import { findPool } from '../../providers/hosted/pools/hosted-pool.ts';
 import { NEXT_STEPS } from '../../record/failures.ts';
 import type { ServiceClient } from '../../service/index.ts';
 import { serviceOfShell, withClient } from '../with-client.ts';

@@ -1,3 +1,4 @@
+import { brokerClient } from '../../broker/rpc/client.ts';
 import type { HostedProject, LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../../broker/rpc/shared-broker.ts';
 import type { StartedBroker } from '../../broker/start/started-broker.ts';
@@ -13,8 +14,7 @@ import { assertNoEvidence, assertNoPlaywrightOptions } from '../../options/schem
 import type { Connection, ConnectionOptions } from './connection/connect-through.ts';
 import { activeResources, watchLease } from './forgotten-lease.ts';
 import { type HostedSession, hostedSessionOf } from './hosted-session.ts';
-import { startOwnBroker } from './own-broker.ts';
-import { workerSession } from './worker-session.ts';
+import { WorkerBrowser } from './worker-browser.ts';
 
 /** Options of a script that leases a browser. */
 export interface LeaseOptions extends HostedOptions {
@@ -68,11 +68,10 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
   if (shared) assertNotRunWide(options);
   const address: BrokerAddress = shared ?? (await ownBroker(options, project)).address;
   const settings = connectionSettings(options, process.env);
-  const { hosted: worker, features } = workerSession<Connected>({
-    address,
+  const worker = new WorkerBrowser<Connected>({
+    broker: brokerClient(address, project),
     // It has no tests.
     features: featureSettings({}, {}),
-    ownProject: project,
     connect: (lease, events) => connect(lease, { ...settings, ...events, onNote: notify }),
     reuse: settings.reuse,
     project: PROJECT,
@@ -82,7 +81,7 @@ export async function leaseOne<Browser, Connected extends Connection<Browser>>(
   });
   try {
     const connection = await worker.start();
-    const session = hostedSessionOf(connection.lease, (reason) => features.hold(connection, reason, null));
+    const session = hostedSessionOf(connection.lease, (reason) => worker.features.hold(connection, reason, null));
     const unwatch = watchLease(
       before,
       () => connection.figures().commands,
@@ -109,14 +108,20 @@ function ownBroker(options: HostedOptions, project: HostedProject): Promise<Star
   const key = JSON.stringify(RUN_WIDE_KEYS.map((name) => options[name]));
   const known = own.get(key);
   if (known) return known;
-  const start = { options, projects: [project], directory: process.cwd(), shard: null, runner: null };
-  const starting = startOwnBroker(start).then(({ broker, service }) => {
-    notify(greeting(service));
-    return broker;
-  });
+  const starting = startOwn(options, project);
   own.set(key, starting);
   starting.catch(() => own.delete(key));
   return starting;
+}
+
+async function startOwn(options: HostedOptions, project: HostedProject): Promise<StartedBroker> {
+  // Loaded here, because the processes of a run use its broker.
+  const { startBrokerWith } = await import('../../broker/start/started-broker.ts');
+  const start = { options, projects: [project], directory: process.cwd(), shard: null, runner: null };
+  const { broker, service } = await startBrokerWith(start);
+  await broker.started();
+  notify(greeting(service));
+  return broker;
 }
 
 function assertNeed(needMs: number): void {

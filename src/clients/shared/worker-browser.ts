@@ -1,9 +1,10 @@
+import type { BrokerClient } from '../../broker/rpc/client.ts';
 import type { GiveBackParams, LeasedBrowser } from '../../broker/rpc/messages/protocol.ts';
 import { type Clock, systemClock } from '../../common/clock.ts';
 import { LeaseError } from '../../errors.ts';
+import type { FeatureSettings } from '../../features/feature.ts';
 import type { LeasePlan } from '../../options/schema/plan.ts';
 import { Acquisition } from './acquisition.ts';
-import type { BrokerClient } from './broker-client.ts';
 import type { ConnectionEvents, LeasedConnection } from './connection/leased-connection.ts';
 import { IdleWorker } from './idle-worker.ts';
 import {
@@ -15,13 +16,13 @@ import {
   requiredLifetime,
 } from './lease-time.ts';
 import type { RecordSink } from './test-use.ts';
-
-/** The part of a broker connection that the browser of a worker needs. */
-export type WorkerBroker = Omit<BrokerClient, 'ask'>;
+import { WorkerFeatures } from './worker-features.ts';
 
 /** The worker that needs a browser, and the broker that provides it. */
 export interface WorkerBrowserOptions<Connection extends LeasedConnection = LeasedConnection> {
-  broker: WorkerBroker;
+  broker: BrokerClient;
+  /** Settings of the features that are on. */
+  features: FeatureSettings;
   /** Connects to a leased browser. @throws LeaseError on failure */
   connect(lease: LeasedBrowser, events: ConnectionEvents): Promise<Connection>;
   /** The only part of the plan that a worker needs. The broker has the rest. */
@@ -79,20 +80,22 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
   /** Settles when every browser that was given up between tests is back at the broker. */
   #givingUp: Promise<unknown> = Promise.resolve();
   readonly #idle: IdleWorker;
-  readonly #broker: WorkerBroker;
+  readonly #broker: BrokerClient;
   readonly #givenBack = new WeakSet<LeasedBrowser>();
 
   readonly #options: WorkerBrowserOptions<Connection>;
+  /** Loaded with the first browser. */
+  readonly features: WorkerFeatures;
 
   constructor(options: WorkerBrowserOptions<Connection>) {
+    const { broker, parallelIndex: slot, isInUse = () => true, clock = systemClock } = options;
     this.#options = options;
-
-    this.#broker = options.broker;
+    this.#broker = broker;
+    this.features = new WorkerFeatures(options.features, { broker, slot, environment: process.env });
     this.#needs(options.testTimeout);
-    const { isInUse = () => true, clock = systemClock } = options;
     const idle = {
       isInUse: () => this.#connection === null || isInUse(this.#connection),
-      isWanted: (idleMs: number) => this.#broker.isWanted({ idleMs }),
+      isWanted: (idleMs: number) => broker.isWanted({ idleMs }),
       giveUp: () => {
         this.#givingUp = Promise.all([this.#givingUp, this.#giveUp()]);
       },
@@ -297,13 +300,17 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
     const during = prefetch ? runningTry?.() : undefined;
     const steps = {
       lease: () => broker.lease({ project: project.id, parallelIndex, needMs: this.#needMs, prefetch, during }),
-      open: (lease: LeasedBrowser) =>
-        connect(lease, {
+      open: async (lease: LeasedBrowser) => {
+        const connecting = connect(lease, {
           onNote: (text) => this.#note(text),
           onUnreachable,
           // The service ends a silent browser. That closes its connection, so that every pending call fails at once.
           onSilent: () => void this.#giveBack(lease, 'lost'),
-        }),
+        });
+        const [connection] = await Promise.all([connecting, this.features.load()]);
+        this.features.opened(connection);
+        return connection;
+      },
       giveBack: this.#giveBack,
     };
     // A failed prefetch is not repeated, because the browser is requested again when needed.

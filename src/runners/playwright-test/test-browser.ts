@@ -1,51 +1,37 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from '@playwright/test';
 import { browserHandle } from '../../clients/playwright/browser-handle.ts';
 import type { PlaywrightConnection } from '../../clients/playwright/connection.ts';
-import type { RecordSink } from '../../clients/shared/test-use.ts';
+import type { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import { workerState } from './worker-state.ts';
-
-/** Provides the connection behind a handle. */
-export interface HandleSource {
-  /** The connection for a new context. Uses a new browser if the last one was lost. */
-  connected(testTimeout: number | null): Promise<PlaywrightConnection>;
-  /** The last connection, even if lost. */
-  readonly current: PlaywrightConnection | null;
-  /** A warning about the browser for the running test; null if there is none. */
-  readonly warning: string | null;
-  /** Receives the records of tests. */
-  readonly sink: RecordSink;
-  close(): Promise<void>;
-}
 
 /**
  * The `browser` of tests: one stable object that forwards to the currently leased browser. Playwright's fixtures keep
  * the first `Browser` that they get for the lifetime of the worker. Without this object, they would keep using one that
  * has ended.
  */
-export function testBrowser(source: HandleSource, first: PlaywrightConnection): Browser {
+export function testBrowser(hosted: WorkerBrowser<PlaywrightConnection>, first: PlaywrightConnection): Browser {
   let last = first;
   const current = () => {
-    last = source.current ?? last;
+    last = hosted.current ?? last;
     return last;
   };
   const newContext = async (options?: BrowserContextOptions): Promise<BrowserContext> => {
-    const { recorder, contextUse, features } = workerState();
-    const connected = await source.connected(recorder.testTimeout);
+    const { recorder, contextUse } = workerState();
+    const connected = await hosted.connected(recorder.testTimeout);
     recorder.uses(connected);
-    if (source.warning !== null) recorder.warn(source.warning);
+    if (hosted.warning !== null) recorder.warn(hosted.warning);
     const context = await connected.newContext(options, contextUse);
     // Playwright closes the context of a failed test at once.
-    if (features?.needFailures) beforeClose(context, () => recorder.closing(features));
+    if (hosted.features.needFailures) beforeClose(context, () => recorder.closing(hosted.features));
     // `context.browser()` must return the handle, not the browser behind it.
     Object.defineProperty(context, 'browser', { value: () => handle, configurable: true });
     return context;
   };
   const close = async () => {
     try {
-      const { recorder, features } = workerState();
-      await recorder.endUnfinished(source.sink, features);
+      await workerState().recorder.endUnfinished(hosted.sink, hosted.features);
     } finally {
-      await source.close();
+      await hosted.close();
     }
   };
   const handle = browserHandle(current, { newContext, close });

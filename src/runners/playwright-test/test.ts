@@ -8,10 +8,13 @@ import {
   type WorkerInfo,
 } from '@playwright/test';
 import type { HostedSession } from '../../clients/shared/hosted-session.ts';
+import { OptionsError } from '../../errors.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
 import { asMerged, isLocal } from './config/merged-options.ts';
-import { assertChromium, loadFixtures } from './fixtures.ts';
 import type { WorkerProject } from './setup/worker-broker.ts';
+
+/** Loaded when a fixture runs: test files load this one in the runner, too. */
+const loadFixtures = () => import('./worker-fixtures.ts');
 
 /** Test-scoped fixtures that poolwright's `test` adds. */
 export interface HostedTestFixtures {
@@ -40,6 +43,15 @@ const WORKER_OPTION = { scope: 'worker', option: true } as { scope: 'worker' };
 
 function projectOf(hosted: HostedOptions, { project: { name } }: WorkerInfo): WorkerProject {
   return { id: name, name, options: asMerged(hosted, 'use.hosted'), wrapped: false };
+}
+
+/** Rejects a project that cannot run on a hosted browser, before a browser is requested. */
+function assertChromium(browserName: string, project: string): void {
+  if (browserName === 'chromium') return;
+  throw new OptionsError(
+    'use.hosted',
+    `Project "${project}" uses ${browserName}, but hosted browsers are Chromium. Set \`use: { hosted: false }\` there, or use chromium.`,
+  );
 }
 
 /**

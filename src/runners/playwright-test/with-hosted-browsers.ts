@@ -31,7 +31,6 @@ import { isPlainRun } from './config/plain-run.ts';
 import { assertReusable, commonUse } from './config/reused-context.ts';
 import { rememberLocalRun, rememberRun, type WrappedProject } from './config/run-registry.ts';
 import type { ContextUse } from './fixture-types.ts';
-import { loadFixtures } from './fixtures.ts';
 import { selectionOf } from './setup/selected-projects.ts';
 import { hasRunBegun, type WorkerProject } from './setup/worker-broker.ts';
 
@@ -62,6 +61,9 @@ type Provide = (value: unknown) => Promise<void>;
 type LaunchFixtures = Pick<PlaywrightWorkerOptions, 'channel' | 'launchOptions'> & {
   playwright: { chromium: BrowserType };
 };
+
+/** Loaded when a fixture runs: every process that loads the config loads this file. */
+const loadFixtures = () => import('./worker-fixtures.ts');
 
 /** Playwright's own number of workers, for a machine that starts its browsers itself. */
 const OWN_WORKERS = '50%';

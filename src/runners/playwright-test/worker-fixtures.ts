@@ -1,18 +1,20 @@
 import type { BrowserType, PlaywrightWorkerOptions, TestInfo, WorkerInfo } from '@playwright/test';
+import { brokerClient } from '../../broker/rpc/client.ts';
 import { isRunRefused } from '../../broker/rpc/messages/refusals.ts';
 import { connectPlaywright, type PlaywrightConnection } from '../../clients/playwright/connection.ts';
 import { type HostedSession, hostedSessionOf } from '../../clients/shared/hosted-session.ts';
-import { type WorkerSession, workerSession } from '../../clients/shared/worker-session.ts';
+import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import { traceTime } from '../../common/debug.ts';
 import { OptionsError, withCodedName } from '../../errors.ts';
 import { featureSettings } from '../../features/list.ts';
+import { connectionSettings } from '../../options/lease-plan.ts';
 import { printable } from '../../printable.ts';
 import { redactText } from '../../redact.ts';
 import { reusesContext } from './config/reused-context.ts';
 import type { ContextUse, Use } from './fixture-types.ts';
 import { watchLaunches } from './own-launches.ts';
 import { lastMeasurably } from './recording/hook-or-test.ts';
-import { brokerForWorker, connectionOf, type WorkerBrokerAddress, type WorkerProject } from './setup/worker-broker.ts';
+import { brokerForWorker, suiteOf, type WorkerBrokerAddress, type WorkerProject } from './setup/worker-broker.ts';
 import { testBrowser } from './test-browser.ts';
 import { workerState } from './worker-state.ts';
 
@@ -42,17 +44,15 @@ export async function provideHostedBrowser(
   const connect = async (...args: Parameters<BrowserType['connect']>) => {
     if (!isOurEndpoint(args[0])) return await original.apply(chromium, args);
     const broker = await brokerForWorker(project, workerInfo.config);
-    const { hosted, features } = sessionOf(chromium, broker, project, workerInfo);
+    const hosted = hostedBrowser(chromium, broker, project, workerInfo);
     // Set before the browser is ready, so that an interrupted run does not wait for it.
     state.hosted = hosted;
-    state.features = features;
     try {
       const handle = testBrowser(hosted, await hosted.start());
       traceTime('worker', 'connected');
       return handle;
     } catch (error) {
       state.hosted = null;
-      state.features = null;
       await hosted.close();
       // Playwright has ended a run that could not begin, but sometimes loses its message to this worker, and would wait
       // five minutes for its end.
@@ -71,20 +71,19 @@ export async function provideHostedBrowser(
     // Usually the `browser` fixture has closed it. Needed when that fixture failed half-way.
     await state.hosted?.close();
     state.hosted = null;
-    state.features = null;
   }
 }
 
-function sessionOf(
+function hostedBrowser(
   chromium: BrowserType,
-  broker: WorkerBrokerAddress,
+  { address, ownProject }: WorkerBrokerAddress,
   project: WorkerProject,
   workerInfo: WorkerInfo,
-): WorkerSession<PlaywrightConnection> {
+): WorkerBrowser<PlaywrightConnection> {
   const { id, name, options } = project;
-  const settings = connectionOf(project, workerInfo);
-  return workerSession<PlaywrightConnection>({
-    ...broker,
+  const settings = connectionSettings(options, process.env, suiteOf(workerInfo));
+  return new WorkerBrowser<PlaywrightConnection>({
+    broker: brokerClient(address, ownProject),
     connect: (lease, events) => connectPlaywright(chromium, lease, { ...settings, ...events }),
     features: featureSettings(options, process.env),
     reuse: settings.reuse,
@@ -125,10 +124,10 @@ export async function recordTest<T>(value: T, use: Use<T>, testInfo: TestInfo): 
     await use(value);
   } finally {
     traceTime('worker', 'a test has ended');
-    const { hosted: worker, features } = workerState();
+    const { hosted: worker } = workerState();
     // Playwright opens a reused context without the handle.
     if (worker?.current && reusesContext(testInfo.project.use)) recorder.mayHaveUsed(worker.current);
-    await recorder.end(testInfo, worker?.sink ?? null, features);
+    await recorder.end(testInfo, worker?.sink ?? null, worker?.features);
     worker?.endTest(testInfo.status !== testInfo.expectedStatus);
   }
 }
@@ -150,8 +149,8 @@ export async function recordTestWith<T>(
 
 /** The session whose browser the running test uses. @throws OptionsError for a project on local browsers */
 export async function currentSession(): Promise<HostedSession> {
-  const { hosted, features, recorder } = workerState();
-  if (!hosted || !features) {
+  const { hosted, recorder } = workerState();
+  if (!hosted) {
     const error = new OptionsError(
       'hosted',
       "`hostedSession` needs a hosted browser, but this test runs on a local one, because of `use: { hosted: false }` or `service: 'local'` (POOLWRIGHT_SERVICE). Set `service: 'emulator'`, or skip the test: `test.skip(process.env.POOLWRIGHT_SERVICE === 'local', 'needs a hosted browser')`.",
@@ -160,7 +159,7 @@ export async function currentSession(): Promise<HostedSession> {
   }
   const connection = await hosted.connected();
   recorder.uses(connection);
-  return hostedSessionOf(connection.lease, (reason) => features.hold(connection, reason, recorder.running));
+  return hostedSessionOf(connection.lease, (reason) => hosted.features.hold(connection, reason, recorder.running));
 }
 
 const FRAME = /^\s+at /;

@@ -1,6 +1,5 @@
 import type { PlaywrightConnection } from '../../clients/playwright/connection.ts';
 import type { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
-import type { WorkerFeatures } from '../../clients/shared/worker-features.ts';
 import type { Launch, Launched } from './launches.ts';
 import { Recorder } from './recording/recorder.ts';
 
@@ -8,8 +7,6 @@ import { Recorder } from './recording/recorder.ts';
 export interface WorkerState {
   /** The worker's hosted browser, once a test has needed one. */
   hosted: WorkerBrowser<PlaywrightConnection> | null;
-  /** Null like {@link hosted}. */
-  features: WorkerFeatures | null;
   readonly recorder: Recorder;
   /** Starts browsers that tests and fixtures launch themselves; null: they are not hosted. */
   launch: ((launch: Launch) => Promise<Launched>) | null;
@@ -25,6 +22,6 @@ const KEY = Symbol.for('poolwright.worker');
  */
 export function workerState(): WorkerState {
   const holder = globalThis as { [KEY]?: WorkerState };
-  holder[KEY] ??= { hosted: null, features: null, recorder: new Recorder(), launch: null, contextUse: {} };
+  holder[KEY] ??= { hosted: null, recorder: new Recorder(), launch: null, contextUse: {} };
   return holder[KEY];
 }

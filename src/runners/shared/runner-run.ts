@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { connectToBroker } from '../../broker/rpc/client.ts';
 import type { BrokerAddress } from '../../broker/rpc/shared-broker.ts';
+import { startBrokerWith } from '../../broker/start/started-broker.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { importFile } from '../../common/import-module.ts';
 import { OptionsError } from '../../errors.ts';
@@ -15,7 +16,7 @@ import { assertNoPlaywrightOptions } from '../../options/schema/without-effect.t
 import type { Runner } from '../../record/enums.ts';
 import type { RunRecord } from '../../record/run-record.ts';
 import { finishRun } from './finish-run.ts';
-import { runRefused, startRun } from './start-run.ts';
+import { publishRun, runRefused } from './publish-run.ts';
 import { PROJECT, SETTINGS_VARIABLE, type WorkerSettings } from './worker-settings.ts';
 
 /** Supported names of the options file. */
@@ -65,29 +66,18 @@ async function startIn(directory: string, start: RunnerStart): Promise<RunnerRun
   const { runner, root, workers, shard, watches = false, expected = 0 } = start;
   const options = start.options ?? (await optionsFromFile(root));
   const plan = leasePlan(options, process.env);
+  // Only workers use these. They are checked before any browser is requested.
   const features = featureSettings({ ...DEFAULTS, ...options }, process.env);
+  const connection = connectionSettings(options, process.env);
+  const run = { runner, recordDirectory: directory, workers, shard };
   const projects = [{ ...PROJECT, plan }];
-  const broker = await startRun({
-    runner,
-    options,
-    directory: root,
-    recordDirectory: directory,
-    workers,
-    shard,
-    projects,
-    ...(watches && { idleMs: WATCHED_IDLE_MS }),
-  });
+  const idle = watches ? { idleMs: WATCHED_IDLE_MS } : {};
+  const broker = publishRun(await startBrokerWith({ ...run, ...idle, options, directory: root, projects }), run);
+  await broker.started();
   // They belong to the record, which this run replaces.
   const kept = Object.keys(FEATURES).map((name) => join(directory, name));
   await Promise.all(kept.map((path) => rm(path, { recursive: true, force: true }).catch(() => undefined)));
-  const settings: WorkerSettings = {
-    runner,
-    root,
-    shard,
-    directory,
-    features,
-    connection: connectionSettings(options, process.env),
-  };
+  const settings: WorkerSettings = { runner, root, shard, directory, features, connection };
   process.env[SETTINGS_VARIABLE] = JSON.stringify(settings);
   if (expected > 0) await prefetch(broker.address, Math.min(expected, workers));
   return {

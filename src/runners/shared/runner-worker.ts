@@ -1,6 +1,6 @@
+import { brokerClient } from '../../broker/rpc/client.ts';
 import { connectPuppeteer, loadPuppeteer, type PuppeteerConnection } from '../../clients/puppeteer/connection.ts';
-import type { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
-import { workerSession } from '../../clients/shared/worker-session.ts';
+import { WorkerBrowser } from '../../clients/shared/worker-browser.ts';
 import { Scope } from './scope.ts';
 import { TestRun, type TestStart, type WorkerContext } from './test-run.ts';
 import { PROJECT, type RunnerSetup, runOfWorker } from './worker-settings.ts';
@@ -20,8 +20,8 @@ export class RunnerWorker {
     const { address, settings } = runOfWorker(runner);
     const { root, shard, directory } = settings;
     const connection = { ...settings.connection, identity: settings.connection.identity };
-    const { broker, hosted, features } = workerSession<PuppeteerConnection>({
-      address,
+    const hosted = new WorkerBrowser<PuppeteerConnection>({
+      broker: brokerClient(address),
       connect: async (lease, events) => {
         const puppeteer = await loadPuppeteer();
         return await connectPuppeteer(lease, { ...connection, ...events, puppeteer, connect: {} });
@@ -36,7 +36,7 @@ export class RunnerWorker {
       },
     });
     this.#worker = hosted;
-    this.#where = { ...place, root, directory, shard, sink: broker, features };
+    this.#where = { ...place, root, directory, shard, sink: hosted.sink, features: hosted.features };
     // Runners start a new worker for the next file, which can take over this worker's browser.
     hosted.lastTestFailed = true;
   }

@@ -6,8 +6,7 @@ import { LIMITS } from '../../../service/limits.ts';
 import type { CreatePoolRequest, Pool, PoolBrowserTemplate } from '../../../service/schemas/index.ts';
 import { mayHaveMade } from '../../failure-policy.ts';
 import type { BrowserPool, PoolLedger, PoolOwner, RunPools } from '../../port.ts';
-import { findPool } from './find-pool.ts';
-import { HostedPool } from './hosted-pool.ts';
+import { findPool, HostedPool } from './hosted-pool.ts';
 import { isOfBroker, markedTemplate, runPoolName } from './pool-mark.ts';
 
 /** Those that plans name, and those created for the run (`pool: { create: … }`), which are deleted with it. */

@@ -6,18 +6,20 @@ import type { FullConfig } from '@playwright/test';
 import { up as nearestPackage } from 'empathic/package';
 import { BROKER_VARIABLE } from '../../../broker/rpc/shared-broker.ts';
 import { dropEarlyBroker } from '../../../broker/start/spawn-broker.ts';
-import type { StartedBroker } from '../../../broker/start/started-broker.ts';
+import { type StartedBroker, startBrokerWith } from '../../../broker/start/started-broker.ts';
 import { WAYS } from '../../../clients/playwright/ways.ts';
 import { traceTime } from '../../../common/debug.ts';
 import { defaultExport, importModule } from '../../../common/import-module.ts';
 import { notify } from '../../../common/text/notify.ts';
 import { OptionsError, withCodedName } from '../../../errors.ts';
+import { featureSettings } from '../../../features/list.ts';
+import { aheadVariable } from '../../../options/environment.ts';
 import { leasePlan, wayOf } from '../../../options/lease-plan.ts';
 import type { HostedOptions } from '../../../options/schema/schema.ts';
 import { htmlReportFrom } from '../../../report/html-report.ts';
 import { localLaunches } from '../../../report/local-browsers.ts';
 import { recordDirectory, runReporter } from '../../../report/run-reporter.ts';
-import { beginRun, runRefused } from '../../shared/start-run.ts';
+import { publishRun, runRefused } from '../../shared/publish-run.ts';
 import { isPlainRun } from '../config/plain-run.ts';
 import { rememberedRun, type WrappedProject, type WrappedRun } from '../config/run-registry.ts';
 import { interceptLaunches } from '../launches.ts';
@@ -103,16 +105,23 @@ async function start(config: FullConfig, run: WrappedRun): Promise<StartedBroker
 async function startIn(directory: string, config: FullConfig, run: WrappedRun): Promise<StartedBroker> {
   await checkWays(config, run.hosted);
   if (config.shard) for (const load of Object.values(CHECKS)) (await load()).checkRun(config, run.options);
-  const broker = await beginRun({
+  // Only workers use the variables of these. They are checked before any browser is requested.
+  aheadVariable(process.env);
+  featureSettings(run.options, process.env);
+  const record = {
     runner: 'playwright',
-    options: run.options,
-    directory: config.configFile ? dirname(config.configFile) : config.rootDir,
     recordDirectory: directory,
     workers: config.workers,
-    workersChosen: run.workers?.why != null && run.workers.workers !== null,
     shard: config.shard,
+  } as const;
+  const started = await startBrokerWith({
+    ...record,
+    options: run.options,
+    directory: config.configFile ? dirname(config.configFile) : config.rootDir,
+    workersChosen: run.workers?.why != null && run.workers.workers !== null,
     projects: run.hosted.map(({ id, name, options }) => ({ id, name, plan: leasePlan(options, process.env) })),
   });
+  const broker = publishRun(started, record);
   traceTime('runner', 'the broker has its run');
   // Unless a flag overrides it, such as --debug.
   const { workers, why = null } = run.workers ?? {};

@@ -2,9 +2,8 @@ import { dirname } from 'node:path';
 import type { FullConfig, WorkerInfo } from '@playwright/test';
 import type { HostedProject } from '../../../broker/rpc/messages/protocol.ts';
 import { type BrokerAddress, sharedBrokerOf } from '../../../broker/rpc/shared-broker.ts';
-import { startOwnBroker } from '../../../clients/shared/own-broker.ts';
-import { connectionSettings, leasePlan, type MergedOptions } from '../../../options/lease-plan.ts';
-import type { ConnectionSettings } from '../../../options/schema/plan.ts';
+import type { SuiteAddresses } from '../../../options/expose-network.ts';
+import { leasePlan, type MergedOptions } from '../../../options/lease-plan.ts';
 
 /** The project whose tests a worker runs. */
 export interface WorkerProject {
@@ -53,23 +52,19 @@ export async function brokerForWorker(project: WorkerProject, config: FullConfig
   return { address: await startedBroker, ownProject: undefined };
 }
 
-/** How a worker connects to the browsers of its project. */
-export function connectionOf({ options }: WorkerProject, { project, config }: WorkerInfo): ConnectionSettings {
-  return connectionSettings(options, process.env, {
-    // Playwright passes the address of a `webServer` that has only a port in this variable.
-    baseURL: project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL,
-    webServer: config.webServer,
-  });
+/** Where the servers of a worker's suite are. */
+export function suiteOf({ project, config }: WorkerInfo): SuiteAddresses {
+  // Playwright passes the address of a `webServer` that has only a port in this variable.
+  const baseURL = project.use.baseURL ?? process.env.PLAYWRIGHT_TEST_BASE_URL;
+  return { baseURL, webServer: config.webServer };
 }
 
 async function startOwn(project: HostedProject, options: MergedOptions, config: FullConfig): Promise<BrokerAddress> {
   const directory = config.configFile ? dirname(config.configFile) : config.rootDir;
-  const { broker } = await startOwnBroker({
-    options,
-    projects: [project],
-    directory: directory,
-    shard: config.shard,
-    runner: 'playwright',
-  });
+  // Loaded here, because most workers use their run's broker.
+  const { startBrokerWith } = await import('../../../broker/start/started-broker.ts');
+  const { shard } = config;
+  const { broker } = await startBrokerWith({ options, projects: [project], directory, shard, runner: 'playwright' });
+  await broker.started();
   return broker.address;
 }

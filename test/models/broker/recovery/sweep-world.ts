@@ -30,7 +30,6 @@ const SERVICE: RunService = {
   kind: 'hosted',
   baseURL: 'https://service.test',
   apiKey: 'key-0123456789',
-  embedded: null,
 };
 const PROVIDER: RunService = { kind: 'provider', file: '/suite/browsers.ts' };
 /** Where the runs of a history get their browsers. */

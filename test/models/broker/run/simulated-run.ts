@@ -1,5 +1,5 @@
 import type { FullConfig, FullProject, Suite, TestCase, TestResult } from '@playwright/test/reporter';
-import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
+import type { LeaseService } from '../../../../src/broker/server/lease-service.ts';
 import { firstWorkers, RemainingTests } from '../../../../src/report/remaining-tests.ts';
 import type { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 import type { GivenFile, GivenRun, GivenTest } from './given-run.ts';

@@ -1,9 +1,10 @@
 import type { TestCase, TestResult } from '@playwright/test/reporter';
+import type { BrokerClient } from '../../../../src/broker/rpc/client.ts';
 import type { LeasedBrowser } from '../../../../src/broker/rpc/messages/protocol.ts';
 import { PrefetchCancelled } from '../../../../src/broker/rpc/messages/refusals.ts';
-import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
+import type { LeaseService } from '../../../../src/broker/server/lease-service.ts';
 import type { LeasedConnection } from '../../../../src/clients/shared/connection/leased-connection.ts';
-import { type WorkerBroker, WorkerBrowser } from '../../../../src/clients/shared/worker-browser.ts';
+import { WorkerBrowser } from '../../../../src/clients/shared/worker-browser.ts';
 import type { TestUsage } from '../../../../src/record/run-record.ts';
 import { ATTACHMENT_NAME, keyOf } from '../../../../src/record/test-record.ts';
 import type { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
@@ -101,6 +102,7 @@ export class Worker {
     const name = test.parent.project()?.name ?? '';
     return new WorkerBrowser({
       broker: new Line(this.#run).broker,
+      features: {},
       connect: async (lease) => {
         await this.#run.pause();
         return this.#link(lease);
@@ -139,7 +141,8 @@ class Line {
     this.#run = run;
   }
 
-  readonly broker: WorkerBroker = {
+  readonly broker: BrokerClient = {
+    ask: async () => undefined,
     allowSilence: () => undefined,
     lease: async (params) => {
       const before = this.#cancels;

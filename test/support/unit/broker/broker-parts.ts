@@ -1,5 +1,4 @@
 import { RequestAccount } from '../../../../src/broker/acquire/request-account.ts';
-import { Projects } from '../../../../src/broker/leases/projects.ts';
 import { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import type { Log } from '../../../../src/broker/log/log.ts';
 import { createLeasing, type LeasingOptions } from '../../../../src/broker/run/leasing.ts';
@@ -70,7 +69,7 @@ export function leasingOf({
   }) {
   const recorder = memoryRecorder();
   const ledger = rest.ledger ?? memoryLedger();
-  const projects = new Projects(plans.map((plan, n) => ({ id: `p${n}`, name: `p${n}`, plan })));
+  const projects = plans.map((plan, n) => ({ id: `p${n}`, name: `p${n}`, plan }));
   const leasing = createLeasing({
     run,
     projects,
@@ -82,5 +81,5 @@ export function leasingOf({
     refusals: { saw: () => undefined, lately: () => null },
     ...rest,
   });
-  return { ...leasing, recorder, projects, ledger };
+  return { ...leasing, recorder, ledger };
 }

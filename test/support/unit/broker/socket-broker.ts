@@ -6,7 +6,7 @@ import type { BrokerFeature } from '../../../../src/broker/feature.ts';
 import { Terminal } from '../../../../src/broker/log/terminal.ts';
 import { type BrokerConnection, connectToBroker } from '../../../../src/broker/rpc/client.ts';
 import type { HostedProject } from '../../../../src/broker/rpc/messages/protocol.ts';
-import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
+import type { LeaseService } from '../../../../src/broker/server/lease-service.ts';
 import { listen } from '../../../../src/broker/server/server.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';
 import { hosted, leasingOf, planOf } from './broker-parts.ts';
@@ -58,7 +58,7 @@ export const test = base.extend<Options & { newAddress: string; broker: Broker }
       planOf({ session: { country: 'US' } }),
     ];
     const parts = leasingOf({ provider, workers: 2, plans, limit: known, clock });
-    const { leases, endAll, recorder, projects } = parts;
+    const { leases, endAll, recorder } = parts;
     const hung: string[] = [];
     const handlers = {
       leases,
@@ -75,7 +75,6 @@ export const test = base.extend<Options & { newAddress: string; broker: Broker }
         token: 't',
         observerToken: 'o',
         features,
-        projects,
         terminal: new Terminal(),
         begun: Promise.resolve(handlers),
       },

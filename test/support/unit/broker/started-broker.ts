@@ -1,11 +1,11 @@
 import type { BrokerConfig } from '../../../../src/broker/config/config.ts';
-import type { BrokerRun } from '../../../../src/broker/run/run.ts';
-import { startService } from '../../../../src/broker/run/run-service.ts';
-import { runBroker } from '../../../../src/broker/server/run-broker.ts';
+import { type BrokerRun, runBroker } from '../../../../src/broker/run/run.ts';
+import { startEmulator } from '../../../../src/broker/run/run-service.ts';
 
 /** Starts a broker in this process, as its own process does. @throws the reason if the run cannot begin */
 export async function startedBroker(config: BrokerConfig): Promise<BrokerRun> {
-  const run = await runBroker(config, startService(config), (why) => Promise.reject(why));
+  const service = config.service.kind === 'emulator' ? startEmulator(config) : config.service;
+  const run = await runBroker(config, service, (why) => Promise.reject(why));
   if (!run) throw new Error('a broker that may not lease has rejected by now');
   return run;
 }

@@ -1,8 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { BrowserQueue } from '../../../../src/broker/acquire/browser-queue.ts';
 import { type HeldBrowser, HeldBrowsers, leaseTo, markEnding } from '../../../../src/broker/browsers/held-browser.ts';
-import { Projects } from '../../../../src/broker/leases/projects.ts';
-import { LeaseService } from '../../../../src/broker/run/lease-service.ts';
+import { LeaseService } from '../../../../src/broker/server/lease-service.ts';
 import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 import { memoryRecorder, planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { FakeClock, settled } from '../../../support/unit/broker/fake-clock.ts';
@@ -37,7 +36,7 @@ function leased(plan: LeasePlan) {
     clock,
   });
   const returns = new LeaseService({
-    projects: new Projects([]),
+    projects: [],
     browsers,
     queue,
     notes: { writeIfMoved: never },

@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { expect, test } from '@playwright/test';
 import fc from 'fast-check';
 import type { Ledger } from '../../../../src/broker/ledger/ledger.ts';
-import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
+import type { LeaseService } from '../../../../src/broker/server/lease-service.ts';
 import { errorMessage } from '../../../../src/common/error-message.ts';
 import { ProvidedBrowsers } from '../../../../src/providers/provided-browsers.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';

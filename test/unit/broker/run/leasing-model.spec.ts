@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { parseNote } from '../../../../src/broker/browsers/session-note.ts';
 import type { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import { PrefetchCancelled } from '../../../../src/broker/rpc/messages/refusals.ts';
-import type { LeaseService } from '../../../../src/broker/run/lease-service.ts';
+import type { LeaseService } from '../../../../src/broker/server/lease-service.ts';
 import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 import { ProvidedBrowsers } from '../../../../src/providers/provided-browsers.ts';
 import type { RunRecorder } from '../../../../src/record/run-recorder.ts';

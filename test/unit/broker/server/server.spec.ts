@@ -62,12 +62,10 @@ test('a run that cannot begin: requests for a browser wait for the end of the ru
   const begun = new Promise<never>((_, reject) => {
     beginNot = reject;
   });
-  const projects = { register: () => undefined };
   const server = await listen(address, {
     token: 't',
     observerToken: 'o',
     features: [],
-    projects,
     terminal: new Terminal(),
     begun,
   });

@@ -68,7 +68,7 @@ class Worker {
     this.parts = new ScriptedParts(reuse, slow);
     const { broker, connect, isInUse, clock } = this.parts;
     this.hosted = new WorkerBrowser({
-      ...{ broker, connect, isInUse, clock, reuse, project: { id: 'p', name: 'p' }, parallelIndex: 0 },
+      ...{ broker, connect, isInUse, clock, reuse, project: { id: 'p', name: 'p' }, parallelIndex: 0, features: {} },
       testTimeout: 30_000,
     });
     this.wait(this.hosted.start(), () => undefined);

@@ -1,7 +1,8 @@
+import type { BrokerClient } from '../../../../src/broker/rpc/client.ts';
 import type { LeasedBrowser } from '../../../../src/broker/rpc/messages/protocol.ts';
 import type { LeasedConnection } from '../../../../src/clients/shared/connection/leased-connection.ts';
 import type { Loss } from '../../../../src/clients/shared/connection/loss.ts';
-import type { WorkerBroker, WorkerBrowserOptions } from '../../../../src/clients/shared/worker-browser.ts';
+import type { WorkerBrowserOptions } from '../../../../src/clients/shared/worker-browser.ts';
 import { LeaseError } from '../../../../src/errors.ts';
 import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
@@ -66,7 +67,8 @@ export class ScriptedParts {
     private readonly slow: boolean,
   ) {}
 
-  readonly broker: WorkerBroker = {
+  readonly broker: BrokerClient = {
+    ask: async () => undefined,
     allowSilence: () => undefined,
     lease: ({ prefetch = false }) =>
       new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../common/clock.ts';
-import { LeaseError } from '../../errors.ts';
+import { LeaseError, OptionsError } from '../../errors.ts';
 import type { RunRecorder } from '../../record/run-recorder.ts';
 import type { BrowserQueue } from '../acquire/browser-queue.ts';
 import {
@@ -12,10 +12,10 @@ import {
   takeBackUnused,
 } from '../browsers/held-browser.ts';
 import type { SlotState } from '../feature.ts';
-import type { Projects } from '../leases/projects.ts';
 import type { SessionNotes } from '../leases/session-notes.ts';
 import type {
   GiveBackParams,
+  HostedProject,
   IdleParams,
   LeasedBrowser,
   LeaseParams,
@@ -29,7 +29,8 @@ import { PrefetchCancelled } from '../rpc/messages/refusals.ts';
 const SAVED_MS = 10_000;
 
 export interface LeaseServiceOptions {
-  projects: Projects;
+  /** Those of the run. */
+  projects: readonly HostedProject[];
   browsers: HeldBrowsers;
   queue: BrowserQueue;
   notes: Pick<SessionNotes, 'writeIfMoved'>;
@@ -44,27 +45,34 @@ export interface LeaseServiceOptions {
  * before.
  */
 export class LeaseService {
+  readonly #projects: Projects;
   readonly #options: LeaseServiceOptions;
 
   constructor(options: LeaseServiceOptions) {
+    this.#projects = new Projects(options.projects);
     this.#options = options;
+  }
+
+  /** Registers a project that only this worker has. */
+  register(holder: Holder, project: HostedProject): void {
+    this.#projects.register(holder, project);
   }
 
   /** Requests browsers for workers that Playwright is starting. */
   prefetch({ projects: ids }: PrefetchParams): void {
-    const { projects, queue, closing } = this.#options;
+    const { queue, closing } = this.#options;
     if (closing.aborted) return;
     ids.forEach((id, index) => {
-      const project = projects.ofRun(id);
+      const project = this.#projects.ofRun(id);
       if (project) queue.of(project.plan).announce({ project: project.name, index });
     });
   }
 
   /** Sets the remaining tests: idle browsers that they can use are kept, all others are ended; null: unknown. */
   remaining(reported: RemainingParams['projects'] | null): void {
-    const { projects, queue } = this.#options;
+    const { queue } = this.#options;
     const known = reported?.flatMap(({ project: id, ...tests }) => {
-      const project = projects.ofRun(id);
+      const project = this.#projects.ofRun(id);
       return project ? { ...tests, plan: project.plan } : [];
     });
     queue.expectTests(known ?? null);
@@ -76,10 +84,10 @@ export class LeaseService {
    * @throws LeaseError, ServiceError, OptionsError: no browser within `acquireTimeout`, or none can come
    */
   async lease(params: LeaseParams, holder: Holder, gone: AbortSignal): Promise<LeasedBrowser> {
-    const { projects, queue, notes, recorder, closing } = this.#options;
+    const { queue, notes, recorder, closing } = this.#options;
     const { parallelIndex: index, needMs, prefetch = false, during } = params;
     try {
-      const { name: project, plan } = projects.of(holder, params.project);
+      const { name: project, plan } = this.#projects.of(holder, params.project);
       for (const signal of [closing, gone]) signal.throwIfAborted();
       const takesUsed = plan.reuse === 'run';
       const held = await queue.take({ holder, slot: { project, index }, needMs, takesUsed, prefetch, during }, plan);
@@ -170,4 +178,48 @@ export class LeaseService {
     await Promise.race([held.ended, over]);
     timer?.cancel();
   }
+}
+
+/**
+ * The requirements of each project on hosted browsers. The runner sets them once, before any worker asks. A worker
+ * names its project. Only a worker whose tests override options registers a separate project, for its connection alone.
+ */
+export class Projects {
+  readonly #run: ReadonlyMap<string, HostedProject>;
+  readonly #registered = new WeakMap<Holder, HostedProject>();
+
+  constructor(projects: readonly HostedProject[]) {
+    this.#run = new Map(projects.map((project) => [project.id, project]));
+  }
+
+  /** Registers a worker's own project. For this worker, it overrides a project of the run with the same ID. */
+  register(holder: Holder, project: HostedProject): void {
+    this.#registered.set(holder, project);
+  }
+
+  /**
+   * Returns the project with this ID, as this worker sees it.
+   * @throws OptionsError for an unknown project
+   */
+  of(holder: Holder, id: string): HostedProject {
+    const registered = this.#registered.get(holder);
+    const found = registered?.id === id ? registered : this.#run.get(id);
+    if (!found) throw unknownProject(id, [...this.#run.keys()]);
+    return found;
+  }
+
+  /** Returns the run's project with this ID; null for one on local browsers. */
+  ofRun(id: string): HostedProject | null {
+    return this.#run.get(id) ?? null;
+  }
+}
+
+function unknownProject(id: string, known: readonly string[]): OptionsError {
+  const named = (each: string) => (each === '' ? 'the default project' : `"${each}"`);
+  return new OptionsError(
+    'projects',
+    `The run has no project ${id === '' ? 'without a name' : named(id)} on hosted browsers: when it began there ${
+      known.length === 1 ? 'was' : 'were'
+    } ${known.map(named).join(', ') || 'none'}. The config gives other projects in a worker than in the runner; it must give the same ones in both, whatever a global setup changes in the environment.`,
+  );
 }

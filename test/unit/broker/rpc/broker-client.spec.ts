@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { brokerClient } from '../../../../src/clients/shared/broker-client.ts';
+import { brokerClient } from '../../../../src/broker/rpc/client.ts';
 
 /** The end of a worker's connection to the broker. */
 
