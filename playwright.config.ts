@@ -60,7 +60,7 @@ export default defineConfig<{ artefact: Artefact }>({
     },
     // A file's tests share a worker, and with it browsers: most start in less time than a worker loads.
     { name: 'cdp', testDir: 'test/cdp', timeout: 180_000, ...BRIEF },
-    { name: 'emulator', testDir: 'test/emulator', timeout: 180_000 },
+    { name: 'emulator', testDir: 'test/emulator', timeout: 180_000, ...BRIEF },
     ...(['esm', 'cjs'] as const).map((artefact) => ({
       name: `built-${artefact}`,
       testDir: 'test',
