@@ -102,7 +102,7 @@ test('--headed opens one page, which stays after the run until it is closed', as
   await expect(readFile(new URL(address))).rejects.toThrow('ENOENT');
 });
 
-test('--headed only prints in CI and without a screen, and nothing for local projects', async ({
+test('--headed only prints in CI and without a screen, and nothing for local projects', { tag: '@slow' }, async ({
   newConsumer,
   service,
   desk,
