@@ -13,7 +13,7 @@ setFlagsFromString('--liftoff-only');
  */
 const LAZY = /@loads:/;
 
-/** Repetitions with another CI, browser or number of workers: `node scripts/long.mjs`. */
+/** Repetitions, for which a test beside them finds the same fault: `node scripts/long.mjs`. */
 const BRIEF = process.env.POOLWRIGHT_RUNS === 'all' ? {} : { grepInvert: /@slow/ };
 
 /** Playwright computes those without a value before each test, which takes longer than most unit tests. */

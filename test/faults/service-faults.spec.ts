@@ -126,8 +126,8 @@ test.describe('acquiring', () => {
         await consumer.write({ ...PLACES[place], 'tests/a.spec.ts': OPENS });
         const run = await runPlaywright(consumer, [], service.env);
         expect(run.code, run.output).toBe(0);
-        // The lost session is found by its note, and is the one that cannot be reached. A provider's list has no address:
-        // its lost browser is released, and another one requested.
+        // The lost session is found by its note, and is the one that cannot be reached. A provider's list has no
+        // address: its lost browser is released, and another one requested.
         const failed = place === 'session' ? 1 : 2;
         expect(await service.allSessions()).toBe(failed + 1);
         const { sessions } = await record(consumer);

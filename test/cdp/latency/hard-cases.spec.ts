@@ -340,8 +340,8 @@ const CASES: Record<string, Case> = {
 };
 
 /**
- * What makes an element ready or not is read by commands that are sent early in the same way; answers that are no longer
- * true are the subject of current-answers.spec.ts and random-actions.spec.ts.
+ * What makes an element ready or not is read by commands that are sent early in the same way; answers that are no
+ * longer true are the subject of current-answers.spec.ts and random-actions.spec.ts.
  */
 const LIKE_OTHERS =
   /^(several elements|an element (that (appears later|is (covered|uncovered|disabled.*|replaced.*))|outside the viewport))$/;

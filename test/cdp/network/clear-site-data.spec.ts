@@ -105,7 +105,7 @@ const RESPONSES: Record<string, (page: Page) => Promise<unknown>> = {
     ),
 };
 
-/** One value is read as another is, and an image is no other request than a fetch. */
+/** One value is read as another is, and an image is proxied as a fetch is. */
 const LIKE_OTHERS =
   /^("(cookies|storage|cache)"|two (directives|headers)|an unknown directive|an image|the first site's.*)$/;
 

@@ -101,7 +101,7 @@ test.describe('client certificates', () => {
     ],
   });
 
-  // One context's certificates are not presented in another: below. Which origin gets which one is a comparison of text.
+  // Which origin gets which one is a comparison of text.
   for (const [name, isSlow] of [
     ['cert and key', false],
     ['pfx and passphrase', false],

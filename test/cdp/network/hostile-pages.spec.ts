@@ -119,7 +119,7 @@ const REFUSED = [
   ...['worker in a worker', 'worker in a worker, redirected'],
 ];
 
-// Shows that the attacks are some; it says nothing about the product.
+// Shows that the attacks are some: the product is not part of it.
 test(
   'each attack reaches a server that is not protected',
   slowIf(true),

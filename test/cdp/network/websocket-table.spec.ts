@@ -48,8 +48,8 @@ const SHARING =
   /^(text, binary|a close|a broken connection|a \w+ handshake|a response that|a reset during|an invalid|a port without|a protocol|a frame is|an empty frame|a srcdoc|a (dedicated|module|blob|shared) worker|large messages)/;
 
 /**
- * Those that a row beside them covers: a close in another form, headers from another place, a route that is installed at
- * the other moment, a page or worker that is made in another way.
+ * Those that a row beside them covers: a close in another form, headers from another place, a route that is installed
+ * at the other moment, a page or worker that is made in another way.
  */
 const LIKE_OTHERS =
   /^(a close (at once|without a code)|a close while it connects, after|a protocol that the server ignores|the page reloads|a frame is removed|languages among|headers of|a self-signed server$|page\.routeWebSocket after|context\.routeWebSocket before|connectToServer before|a route in a popup|an empty popup at once|a written popup|a srcdoc frame|a (module|blob) worker)/;

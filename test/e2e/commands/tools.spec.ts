@@ -6,7 +6,7 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { userEnvironment } from '../../support/e2e/run-command.ts';
 import { slowIf } from '../../support/property-runs.ts';
 
-/** The most used tools, from the registry: each time one, which a driver program starts. `node scripts/tools.mjs` runs all. */
+/** The most used tools, from the registry: one each time. `node scripts/tools.mjs` runs all. */
 
 test.use({ browsers: 'shell', serviceOptions: { allowLoopback: false } });
 
