@@ -13,7 +13,7 @@ setFlagsFromString('--liftoff-only');
  */
 const LAZY = /@loads:/;
 
-/** Repetitions with another CI, browser or number of workers: `node scripts/long.mjs`. */
+/** Repetitions, for which a test beside them finds the same fault: `node scripts/long.mjs`. */
 const BRIEF = process.env.POOLWRIGHT_RUNS === 'all' ? {} : { grepInvert: /@slow/ };
 
 /** Playwright computes those without a value before each test, which takes longer than most unit tests. */
@@ -60,7 +60,7 @@ export default defineConfig<{ artefact: Artefact }>({
     },
     // A file's tests share a worker, and with it browsers: most start in less time than a worker loads.
     { name: 'cdp', testDir: 'test/cdp', timeout: 180_000, ...BRIEF },
-    { name: 'emulator', testDir: 'test/emulator', timeout: 180_000 },
+    { name: 'emulator', testDir: 'test/emulator', timeout: 180_000, ...BRIEF },
     ...(['esm', 'cjs'] as const).map((artefact) => ({
       name: `built-${artefact}`,
       testDir: 'test',

@@ -4,8 +4,9 @@ import { setUp } from './set-up.mjs';
 
 /**
  * `node scripts/long.mjs`: what `npm test` leaves out or shortens. Every property with all of its cases, of a new seed
- * unless `POOLWRIGHT_SEED` is set; then the end-to-end tests that are `@slow` (left out) or `@long` (shortened); then
- * build and unit tests without each feature.
+ * unless `POOLWRIGHT_SEED` is set, and every test of the emulator and of CDP, also the `@slow` ones; then the
+ * end-to-end tests that are `@slow` (left out) or `@long` (shortened); then build and unit tests without each feature.
+ * Those of `faults`: `scripts/faults.mjs`.
  */
 
 const PROJECTS = ['unit', 'emulator', 'cdp'];

@@ -2,8 +2,8 @@ import type { Project } from '@playwright/test';
 
 /**
  * Which tests run in which gear. `npm test` and `npm cit` run the first gear: the tests that find most faults for
- * their time, in at most 4 minutes on a fast machine. `npm run test:all` runs every test. A test that is not listed
- * here runs in the second gear only.
+ * their time, in at most 4 minutes on a fast machine. `npm run test:all` runs both gears: every test but those that are
+ * `@slow`, which run before a release (`scripts/long.mjs`). Those that are not listed here run in the second gear.
  *
  * What decides is test/mutants: the first gear finds at least 34 of its planted faults. The second gear has what needs
  * many real runs or full Chromium (each runner's own features, reports, rare requests, other CI systems, watching), and

@@ -9,6 +9,7 @@ import { expect, test } from '../support/e2e/fixtures.ts';
 import { installPrograms } from '../support/e2e/programs.ts';
 import { recordOf } from '../support/e2e/runner-records.ts';
 import { localChromium } from '../support/local-chromium.ts';
+import { slowIf } from '../support/property-runs.ts';
 import { poolwright } from '../support/unit/cli/command-line.ts';
 
 /**
@@ -79,31 +80,34 @@ test('every block that does not run has a reason, and every reason has a block',
 for (const block of configs) {
   const { page, line, code } = block;
   if (Object.keys(CONFIGS_NOT_RUN).some((text) => code.includes(text))) continue;
-  const tag = FIRST_PAGES.includes(page) && !isOfInit(block) ? [] : ['@slow'];
-  test(`${page}:${line} › the config runs on the emulator`, { tag }, async ({ newConsumer }) => {
-    const consumer = await newConsumer();
-    await projectAfterInit(consumer);
-    const file = /^\/\/ (\S+)\n/.exec(code)?.[1] ?? '';
-    const written = `${code}\n`;
-    await consumer.write({ [file]: written });
-    // A config that is wrapped itself is used as it is.
-    if (file === 'playwright.config.ts')
-      await consumer.write({
-        'playwright.hosted.config.ts': `export { default } from './${file.replace('.ts', '.js')}';`,
-      });
-    // Only Chromium is installed here.
-    const names = [...code.matchAll(/name: '(\w+)'(?!, persist)/g)].map(([, name = '']) => name);
-    const args = names.filter((name) => name !== 'firefox').map((name) => `--project=${name}`);
-    const run = await runTestScript(consumer, {}, args, 'test:hosted');
-    expect(run.code, run.output).toBe(0);
-    const { service, sessions } = await recordOf(consumer);
-    expect(service).toBe('emulator');
-    expect(sessions.flatMap(({ tests }) => tests.map(({ status }) => status))).toContain('passed');
-    if (code.includes("pool: '")) expect(sessions.map(({ source }) => source)).toContain('pool');
-  });
+  test(
+    `${page}:${line} › the config runs on the emulator`,
+    slowIf(page !== 'README.md' || isOfInit(block)),
+    async ({ newConsumer }) => {
+      const consumer = await newConsumer();
+      await projectAfterInit(consumer);
+      const file = /^\/\/ (\S+)\n/.exec(code)?.[1] ?? '';
+      const written = `${code}\n`;
+      await consumer.write({ [file]: written });
+      // A config that is wrapped itself is used as it is.
+      if (file === 'playwright.config.ts')
+        await consumer.write({
+          'playwright.hosted.config.ts': `export { default } from './${file.replace('.ts', '.js')}';`,
+        });
+      // Only Chromium is installed here.
+      const names = [...code.matchAll(/name: '(\w+)'(?!, persist)/g)].map(([, name = '']) => name);
+      const args = names.filter((name) => name !== 'firefox').map((name) => `--project=${name}`);
+      const run = await runTestScript(consumer, {}, args, 'test:hosted');
+      expect(run.code, run.output).toBe(0);
+      const { service, sessions } = await recordOf(consumer);
+      expect(service).toBe('emulator');
+      expect(sessions.flatMap(({ tests }) => tests.map(({ status }) => status))).toContain('passed');
+      if (code.includes("pool: '")) expect(sessions.map(({ source }) => source)).toContain('pool');
+    },
+  );
 }
 
-test('commands › run in a project after `init`', async ({ newConsumer }) => {
+test('commands › run in a project after `init`', { tag: '@slow' }, async ({ newConsumer }) => {
   test.setTimeout(600_000);
   const consumer = await newConsumer();
   await projectAfterInit(consumer);

@@ -2,6 +2,7 @@ import { expect, test } from '../support/e2e/fixtures.ts';
 import { startRelay } from '../support/e2e/relay.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../support/e2e/suites.ts';
+import { slowIf } from '../support/property-runs.ts';
 import type { Flaw } from '../support/stub/flaws.ts';
 
 /** A browser that answers, but is broken, costs at most one test, whose record names the cause. */
@@ -17,7 +18,7 @@ test.describe('one that refuses contexts, or pages, costs one test; one with a f
   test.use({ serviceOptions: { flaws: FLAWS } });
 
   for (const relayed of [false, true]) {
-    test(relayed ? 'over a relay' : 'from the service', async ({ runSuite, service }) => {
+    test(relayed ? 'over a relay' : 'from the service', slowIf(relayed), async ({ runSuite, service }) => {
       const relay = relayed ? await startRelay() : null;
       const run = await runSuite({ tests: FIVE, args: ['--workers=1'], env: relay?.env ?? {}, code: 1 });
       await relay?.stop();

@@ -6,6 +6,7 @@ import type { RunningCommand } from '../support/e2e/run-command.ts';
 import { reportedTests, startPlaywright } from '../support/e2e/run-playwright.ts';
 import { wrappedConfig } from '../support/e2e/suites.ts';
 import { send } from '../support/processes.ts';
+import { slowIf } from '../support/property-runs.ts';
 
 /** A process is killed, or hangs, while a test uses its browser through a relay: nothing of the lease remains. */
 
@@ -134,7 +135,8 @@ test('leaves nothing when a relay is killed, hangs, or is killed with its leases
   expect(dead.left()).toEqual([]);
 });
 
-test('leaves nothing when the worker hangs', async ({ newConsumer, newRelay, service }) => {
+// To the relay, it is a browser that ends; to the broker, a worker without a relay (hangs.spec.ts).
+test('leaves nothing when the worker hangs', slowIf(true), async ({ newConsumer, newRelay, service }) => {
   const relay = await newRelay();
   const consumer = await newConsumer();
   await consumer.write({

@@ -7,6 +7,7 @@ import { recordRequests } from '../support/e2e/requests.ts';
 import { hostedAttachments, reportedTests, runPlaywright, startPlaywright } from '../support/e2e/run-playwright.ts';
 import type { TestService } from '../support/e2e/service.ts';
 import { STAYS, suite, wrappedConfig } from '../support/e2e/suites.ts';
+import { slowIf } from '../support/property-runs.ts';
 import { poolwright } from '../support/run-cli.ts';
 
 /**
@@ -113,89 +114,94 @@ test.describe('giving a browser back when the call', () => {
 
 test.describe('acquiring', () => {
   for (const [place, of] of BOTH) {
-    test(`a create with a lost response, then a browser that cannot be reached: nothing is left${of}`, async ({
-      newConsumer,
-      service,
-    }) => {
-      await service.addFaults([
-        { match: CREATE, effect: { loseAnswer: true }, count: 1 },
-        { match: { path: '/cdp/*' }, effect: { status: 500 }, count: 1 },
-      ]);
-      const consumer = await newConsumer();
-      await consumer.write({ ...PLACES[place], 'tests/a.spec.ts': OPENS });
-      const run = await runPlaywright(consumer, [], service.env);
-      expect(run.code, run.output).toBe(0);
-      // The lost session is found by its note, and is the one that cannot be reached. A provider's list has no address:
-      // its lost browser is released, and another one requested.
-      const failed = place === 'session' ? 1 : 2;
-      expect(await service.allSessions()).toBe(failed + 1);
-      const { sessions } = await record(consumer);
-      expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).toEqual([
-        ...Array(failed).fill('connect-failed'),
-        'idle',
-      ]);
-      await expectClean(consumer, service);
-    });
+    test(
+      `a create with a lost response, then a browser that cannot be reached: nothing is left${of}`,
+      slowIf(place === 'provider'),
+      async ({ newConsumer, service }) => {
+        await service.addFaults([
+          { match: CREATE, effect: { loseAnswer: true }, count: 1 },
+          { match: { path: '/cdp/*' }, effect: { status: 500 }, count: 1 },
+        ]);
+        const consumer = await newConsumer();
+        await consumer.write({ ...PLACES[place], 'tests/a.spec.ts': OPENS });
+        const run = await runPlaywright(consumer, [], service.env);
+        expect(run.code, run.output).toBe(0);
+        // The lost session is found by its note, and is the one that cannot be reached. A provider's list has no
+        // address: its lost browser is released, and another one requested.
+        const failed = place === 'session' ? 1 : 2;
+        expect(await service.allSessions()).toBe(failed + 1);
+        const { sessions } = await record(consumer);
+        expect(sessions.map(({ endReason }: { endReason: string }) => endReason)).toEqual([
+          ...Array(failed).fill('connect-failed'),
+          'idle',
+        ]);
+        await expectClean(consumer, service);
+      },
+    );
 
-    test(`503 and 429 for several workers: one of them retries, the others wait for it${of}${place === 'provider' ? ' @slow' : ''}`, async ({
-      newConsumer,
-      service,
-    }) => {
-      const busy = { error: 'No eligible node found', code: 'browser_capacity_unavailable' };
-      const refused = { status: 503, body: busy, headers: { 'Retry-After': '2' } };
-      await service.addFaults([{ id: 'busy', match: CREATE, effect: refused }]);
-      const consumer = await newConsumer();
-      await consumer.write({
-        ...PLACES[place],
-        ...Object.fromEntries(['a', 'b', 'c'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
-      });
-      const requests = recordRequests();
-      const run = startPlaywright(consumer, ['--workers=3'], service.env);
-      await run.printed(
-        /without a browser for 3 s: waiting for the service to start one \(the service responded with \d+, asking again\)/,
-      );
-      await service.addFaults([
-        { id: 'busy', match: CREATE, effect: { status: 429, body: '<html>Slow down</html>' }, count: 1 },
-      ]);
-      expect((await run.exit).code, run.output()).toBe(0);
-      requests.stop();
-      const creates = requests.answered.filter(({ method, path }) => method === CREATE.method && path === CREATE.path);
-      const refusals = creates.filter(({ status }) => status !== 200);
-      expect(refusals.map(({ status }) => status)).toEqual([503, 503, 503, ...refusals.slice(4).map(() => 503), 429]);
-      // The three pending requests are refused together; then one is sent at a time.
-      const gaps = refusals.slice(3).map(({ at }, index) => at - (refusals[index + 2]?.at ?? 0));
-      expect(Math.min(...gaps)).toBeGreaterThan(1_000);
-      expect(creates).toHaveLength(refusals.length + 3);
-      await expectClean(consumer, service);
-    });
+    test(
+      `503 and 429 for several workers: one of them retries, the others wait for it${of}`,
+      slowIf(place === 'provider'),
+      async ({ newConsumer, service }) => {
+        const busy = { error: 'No eligible node found', code: 'browser_capacity_unavailable' };
+        const refused = { status: 503, body: busy, headers: { 'Retry-After': '2' } };
+        await service.addFaults([{ id: 'busy', match: CREATE, effect: refused }]);
+        const consumer = await newConsumer();
+        await consumer.write({
+          ...PLACES[place],
+          ...Object.fromEntries(['a', 'b', 'c'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
+        });
+        const requests = recordRequests();
+        const run = startPlaywright(consumer, ['--workers=3'], service.env);
+        await run.printed(
+          /without a browser for 3 s: waiting for the service to start one \(the service responded with \d+, asking again\)/,
+        );
+        await service.addFaults([
+          { id: 'busy', match: CREATE, effect: { status: 429, body: '<html>Slow down</html>' }, count: 1 },
+        ]);
+        expect((await run.exit).code, run.output()).toBe(0);
+        requests.stop();
+        const creates = requests.answered.filter(
+          ({ method, path }) => method === CREATE.method && path === CREATE.path,
+        );
+        const refusals = creates.filter(({ status }) => status !== 200);
+        expect(refusals.map(({ status }) => status)).toEqual([503, 503, 503, ...refusals.slice(4).map(() => 503), 429]);
+        // The three pending requests are refused together; then one is sent at a time.
+        const gaps = refusals.slice(3).map(({ at }, index) => at - (refusals[index + 2]?.at ?? 0));
+        expect(Math.min(...gaps)).toBeGreaterThan(1_000);
+        expect(creates).toHaveLength(refusals.length + 3);
+        await expectClean(consumer, service);
+      },
+    );
 
-    test(`402: the whole run stops its requests, and every test has the same one-line error${of}`, async ({
-      newConsumer,
-      service,
-    }) => {
-      await service.addFaults([{ match: CREATE, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
-      const consumer = await newConsumer();
-      await consumer.write({
-        ...PLACES[place],
-        ...Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
-      });
-      const requests = recordRequests();
-      const run = await runPlaywright(consumer, ['--workers=2'], service.env);
-      requests.stop();
-      expect(run.code, run.output).toBe(1);
-      const errors = (await reportedTests(consumer)).map(({ results }) => results[0]?.error?.message ?? '');
-      expect(errors).toHaveLength(5);
-      expect(new Set(errors).size).toBe(1);
-      const said = {
-        session: '402 "Insufficient balance". The workspace is out of credit',
-        provider: 'browsers.ts: 402 {"error":"Insufficient balance"}',
-      };
-      expect(errors[0]).toContain(said[place]);
-      expect(errors[0]?.split('\n')).toHaveLength(1);
-      // Two were pending before the first response; none was sent after it.
-      expect(requests.answered.filter(({ status }) => status === 402).length).toBeLessThanOrEqual(2);
-      expect((await record(consumer)).leaseFailures).toHaveLength(1);
-    });
+    test(
+      `402: the whole run stops its requests, and every test has the same one-line error${of}`,
+      slowIf(place === 'provider'),
+      async ({ newConsumer, service }) => {
+        await service.addFaults([{ match: CREATE, effect: { status: 402, body: { error: 'Insufficient balance' } } }]);
+        const consumer = await newConsumer();
+        await consumer.write({
+          ...PLACES[place],
+          ...Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [`tests/${name}.spec.ts`, OPENS])),
+        });
+        const requests = recordRequests();
+        const run = await runPlaywright(consumer, ['--workers=2'], service.env);
+        requests.stop();
+        expect(run.code, run.output).toBe(1);
+        const errors = (await reportedTests(consumer)).map(({ results }) => results[0]?.error?.message ?? '');
+        expect(errors).toHaveLength(5);
+        expect(new Set(errors).size).toBe(1);
+        const said = {
+          session: '402 "Insufficient balance". The workspace is out of credit',
+          provider: 'browsers.ts: 402 {"error":"Insufficient balance"}',
+        };
+        expect(errors[0]).toContain(said[place]);
+        expect(errors[0]?.split('\n')).toHaveLength(1);
+        // Two were pending before the first response; none was sent after it.
+        expect(requests.answered.filter(({ status }) => status === 402).length).toBeLessThanOrEqual(2);
+        expect((await record(consumer)).leaseFailures).toHaveLength(1);
+      },
+    );
   }
 });
 

@@ -16,6 +16,9 @@ new WebSocket(process.env.POOLWRIGHT_ENDPOINT).on('error', () => undefined);
 console.log(JSON.stringify({ command: process.pid, program: started.process().pid }));
 setInterval(() => undefined, 1000);`;
 
+/** How many histories; e2e/commands/exec.spec.ts ends the program and `exec`. */
+const HISTORIES = process.env.CHAOS_RUNS === undefined ? 4 : 20;
+
 /** What happens, one after the other. */
 const histories = fc.shuffledSubarray(['command', 'program', 'broker', 'exec', 'a browser', 'hang'] as const, {
   minLength: 1,
@@ -23,7 +26,7 @@ const histories = fc.shuffledSubarray(['command', 'program', 'broker', 'exec', '
 
 test.use({ browsers: 'shell' });
 
-for (const [n, history] of fc.sample(histories, propertyRuns(100, 8)).entries()) {
+for (const [n, history] of fc.sample(histories, propertyRuns(100, HISTORIES)).entries()) {
   test(`history ${n + 1} leaves no browser: ${history.join(', ')}`, async ({ newConsumer, service }) => {
     const consumer = await newConsumer('latest', 'module', ['ws', 'puppeteer-core']);
     await consumer.write({ 'tool.mjs': TOOL });

@@ -38,6 +38,9 @@ export function fullLength<T>(full: T, brief: T): T {
   return POOLWRIGHT_RUNS === 'all' ? full : brief;
 }
 
+/** Details of a row of a table: whether it runs only where all cases run, because a row beside it finds the same. */
+export const slowIf = (isSlow: boolean) => ({ tag: isSlow ? ['@slow'] : [] });
+
 /** Splits the cases of a long property into parts, each with different cases, so that workers share them. */
 export function propertyParts(parts: number, all: number): { part: string; runs: PropertyRuns }[] {
   const { seed, numRuns } = propertyRuns(all);

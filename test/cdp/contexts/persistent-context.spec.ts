@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { type Browser, type BrowserContext, type BrowserType, chromium } from '@playwright/test';
 import { openTunnel } from '../../../src/cdp/transport/local-endpoint.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
+import { slowIf } from '../../support/property-runs.ts';
 
 /** The browser's default context instead of a new one. */
 
@@ -63,6 +64,9 @@ async function pagesOf(cdpUrl: string): Promise<number> {
 
 for (const [name, playwright] of Object.entries({ latest: chromium, oldest: oldest.chromium })) {
   test.describe(`Playwright ${name}`, () => {
+    // The oldest one sends the same commands: each time, it shows that nothing of the test before is left.
+    const once = slowIf(name === 'oldest');
+
     test('keeps cookies and storage, but not pages, popups and permissions', async ({
       connectPersistent,
       cdpUrl,
@@ -95,67 +99,71 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
       expect((await second.cookies()).map(({ name: cookie }) => cookie)).toEqual(['kept']);
     });
 
-    test('applies the options of `use` for the lifetime of the context only', async ({ connectPersistent, echo }) => {
-      const browser = await connectPersistent({ playwright });
-      const first = await browser.newContext({
-        baseURL: echo,
-        extraHTTPHeaders: { 'x-mine': 'yes' },
-        geolocation: { latitude: 52, longitude: 13 },
-        permissions: ['geolocation'],
-        httpCredentials: { username: 'me', password: 'x' },
-        locale: 'de-DE',
-        timezoneId: 'Asia/Tokyo',
-        colorScheme: 'dark',
-        viewport: { width: 333, height: 222 },
-        storageState: {
-          cookies: [
-            {
-              name: 'state',
-              value: '1',
-              domain: '127.0.0.1',
-              path: '/',
-              expires: -1,
-              httpOnly: false,
-              secure: false,
-              sameSite: 'Lax',
-            },
-          ],
-          origins: [{ origin: echo, localStorage: [{ name: 'state', value: '2' }] }],
-        },
-      });
-      await first.addInitScript('window.mine = 7');
-      await first.route('**/routed', (route) => route.fulfill({ body: 'mine' }));
-      const page = await first.newPage();
-      expect((await page.goto('/auth'))?.status()).toBe(200);
-      const text = await page.locator('pre').textContent();
-      for (const part of ['"x-mine":"yes"', 'state=1', 'Basic ', '"accept-language":"de-DE'])
-        expect(text).toContain(part);
-      expect(
-        await page.evaluate(`[window.mine, navigator.language, innerWidth, innerHeight,
+    test(
+      'applies the options of `use` for the lifetime of the context only',
+      once,
+      async ({ connectPersistent, echo }) => {
+        const browser = await connectPersistent({ playwright });
+        const first = await browser.newContext({
+          baseURL: echo,
+          extraHTTPHeaders: { 'x-mine': 'yes' },
+          geolocation: { latitude: 52, longitude: 13 },
+          permissions: ['geolocation'],
+          httpCredentials: { username: 'me', password: 'x' },
+          locale: 'de-DE',
+          timezoneId: 'Asia/Tokyo',
+          colorScheme: 'dark',
+          viewport: { width: 333, height: 222 },
+          storageState: {
+            cookies: [
+              {
+                name: 'state',
+                value: '1',
+                domain: '127.0.0.1',
+                path: '/',
+                expires: -1,
+                httpOnly: false,
+                secure: false,
+                sameSite: 'Lax',
+              },
+            ],
+            origins: [{ origin: echo, localStorage: [{ name: 'state', value: '2' }] }],
+          },
+        });
+        await first.addInitScript('window.mine = 7');
+        await first.route('**/routed', (route) => route.fulfill({ body: 'mine' }));
+        const page = await first.newPage();
+        expect((await page.goto('/auth'))?.status()).toBe(200);
+        const text = await page.locator('pre').textContent();
+        for (const part of ['"x-mine":"yes"', 'state=1', 'Basic ', '"accept-language":"de-DE'])
+          expect(text).toContain(part);
+        expect(
+          await page.evaluate(`[window.mine, navigator.language, innerWidth, innerHeight,
           Intl.DateTimeFormat().resolvedOptions().timeZone, matchMedia('(prefers-color-scheme: dark)').matches,
           localStorage.getItem('state')]`),
-      ).toEqual([7, 'de-DE', 333, 222, 'Asia/Tokyo', true, '2']);
-      const where = `new Promise((resolve) => navigator.geolocation.getCurrentPosition(({ coords }) => resolve(coords.latitude)))`;
-      expect(await page.evaluate(where)).toBe(52);
-      expect(await (await page.goto('/routed'))?.text()).toBe('mine');
-      await first.setOffline(true);
-      await expect(page.goto('/')).rejects.toThrow('ERR_INTERNET_DISCONNECTED');
-      await first.close();
+        ).toEqual([7, 'de-DE', 333, 222, 'Asia/Tokyo', true, '2']);
+        const where = `new Promise((resolve) => navigator.geolocation.getCurrentPosition(({ coords }) => resolve(coords.latitude)))`;
+        expect(await page.evaluate(where)).toBe(52);
+        expect(await (await page.goto('/routed'))?.text()).toBe('mine');
+        await first.setOffline(true);
+        await expect(page.goto('/')).rejects.toThrow('ERR_INTERNET_DISCONNECTED');
+        await first.close();
 
-      const second = await browser.newContext({ baseURL: echo });
-      const plain = await second.newPage();
-      await plain.goto('/');
-      const after = await plain.locator('pre').textContent();
-      for (const part of ['x-mine', 'de-DE']) expect(after).not.toContain(part);
-      expect(after).toContain('state=1');
-      expect(
-        await plain.evaluate(`[window.mine, matchMedia('(prefers-color-scheme: dark)').matches,
+        const second = await browser.newContext({ baseURL: echo });
+        const plain = await second.newPage();
+        await plain.goto('/');
+        const after = await plain.locator('pre').textContent();
+        for (const part of ['x-mine', 'de-DE']) expect(after).not.toContain(part);
+        expect(after).toContain('state=1');
+        expect(
+          await plain.evaluate(`[window.mine, matchMedia('(prefers-color-scheme: dark)').matches,
           Intl.DateTimeFormat().resolvedOptions().timeZone === 'Asia/Tokyo', localStorage.getItem('state')]`),
-      ).toEqual([undefined, false, false, '2']);
-      expect(await (await plain.goto('/routed'))?.text()).toContain('echo');
-    });
+        ).toEqual([undefined, false, false, '2']);
+        expect(await (await plain.goto('/routed'))?.text()).toContain('echo');
+      },
+    );
 
-    test('opens a new context for a second one at the same time', async ({ connectPersistent, echo }) => {
+    test('opens a new context for a second one at the same time', once, async ({ connectPersistent, echo }) => {
       const browser = await connectPersistent({ playwright });
       const [own, other] = await Promise.all([browser.newContext(), browser.newContext()]);
       const visit = async (context: BrowserContext, path: string) => {
@@ -204,48 +212,48 @@ for (const [name, playwright] of Object.entries({ latest: chromium, oldest: olde
     test.describe('full Chromium, required for extensions', () => {
       test.use({ onFullChromium: true });
 
-      test('provides extensions, their workers and their effect on pages, also the next time', async ({
-        connectPersistent,
-        start,
-        echo,
-      }, testInfo) => {
-        const directory = testInfo.outputPath('extension');
-        await mkdir(directory, { recursive: true });
-        await writeFile(
-          `${directory}/manifest.json`,
-          JSON.stringify({
-            manifest_version: 3,
-            name: 'Marker',
-            version: '1.0',
-            background: { service_worker: 'worker.js' },
-            content_scripts: [{ matches: ['<all_urls>'], js: ['mark.js'] }],
-          }),
-        );
-        await writeFile(
-          `${directory}/worker.js`,
-          'self.answer = 42; setInterval(() => chrome.runtime.getPlatformInfo(), 1000);',
-        );
-        await writeFile(`${directory}/mark.js`, 'document.documentElement.dataset.marked = "yes";');
-        const { api } = await start({
-          allowLoopback: true,
-          chromiumArgs: [`--load-extension=${directory}`, '--disable-features=DisableLoadExtensionCommandLineSwitch'],
-        });
-        const browser = await connectPersistent({ playwright, cdpUrl: (await api.create()).body.cdpUrl });
-        for (const round of [1, 2]) {
-          const context = await browser.newContext();
-          const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
-          expect(worker.url(), `round ${round}`).toMatch(/^chrome-extension:.*worker\.js$/);
-          // It may still be starting.
-          await expect.poll(() => worker.evaluate('self.answer')).toBe(42);
-          const page = await context.newPage();
-          await page.goto(echo);
-          expect(await page.locator('html').getAttribute('data-marked')).toBe('yes');
-          await context.close();
-        }
-      });
+      test(
+        'provides extensions, their workers and their effect on pages, also the next time',
+        once,
+        async ({ connectPersistent, start, echo }, testInfo) => {
+          const directory = testInfo.outputPath('extension');
+          await mkdir(directory, { recursive: true });
+          await writeFile(
+            `${directory}/manifest.json`,
+            JSON.stringify({
+              manifest_version: 3,
+              name: 'Marker',
+              version: '1.0',
+              background: { service_worker: 'worker.js' },
+              content_scripts: [{ matches: ['<all_urls>'], js: ['mark.js'] }],
+            }),
+          );
+          await writeFile(
+            `${directory}/worker.js`,
+            'self.answer = 42; setInterval(() => chrome.runtime.getPlatformInfo(), 1000);',
+          );
+          await writeFile(`${directory}/mark.js`, 'document.documentElement.dataset.marked = "yes";');
+          const { api } = await start({
+            allowLoopback: true,
+            chromiumArgs: [`--load-extension=${directory}`, '--disable-features=DisableLoadExtensionCommandLineSwitch'],
+          });
+          const browser = await connectPersistent({ playwright, cdpUrl: (await api.create()).body.cdpUrl });
+          for (const round of [1, 2]) {
+            const context = await browser.newContext();
+            const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
+            expect(worker.url(), `round ${round}`).toMatch(/^chrome-extension:.*worker\.js$/);
+            // It may still be starting.
+            await expect.poll(() => worker.evaluate('self.answer')).toBe(42);
+            const page = await context.newPage();
+            await page.goto(echo);
+            expect(await page.locator('html').getAttribute('data-marked')).toBe('yes');
+            await context.close();
+          }
+        },
+      );
     });
 
-    test('shows all pages as visible, regardless of their order', async ({ connectPersistent, echo }) => {
+    test('shows all pages as visible, regardless of their order', once, async ({ connectPersistent, echo }) => {
       const browser = await connectPersistent({ playwright });
       const context = await browser.newContext();
       const pages = [await context.newPage(), await context.newPage()];

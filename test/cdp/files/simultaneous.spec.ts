@@ -13,7 +13,7 @@ import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { test as autoTest } from '../../support/cdp/auto-fixtures.ts';
 import { expect, LISTED, test as listedTest } from '../../support/cdp/proxy-fixtures.ts';
 import { test as puppeteerTest } from '../../support/cdp/puppeteer.ts';
-import { fullLength, propertyRuns } from '../../support/property-runs.ts';
+import { fullLength, propertyRuns, slowIf } from '../../support/property-runs.ts';
 
 /** Downloads, pages and popups of a local server, several at once: the same as in a local browser. */
 
@@ -154,7 +154,7 @@ test('downloads of links clicked in one task all arrive, and so does each new ta
   });
 });
 
-autoTest('the same for a server that the test visits', async ({ newContext, near }) => {
+autoTest('the same for a server that the test visits', slowIf(true), async ({ newContext, near }) => {
   autoTest.setTimeout(240_000);
   const server = await startServer();
   const browser = (await newContext()).browser() as Browser;
@@ -166,25 +166,29 @@ autoTest('the same for a server that the test visits', async ({ newContext, near
 });
 
 for (const network of ['listed', 'auto'] as const) {
-  puppeteerTest(`the same with Puppeteer, ${network}`, async ({ connectPuppeteer, browserUrl, directory }) => {
-    const server = await startServer();
-    const browser = await connectPuppeteer(await browserUrl(false), {
-      ...(network === 'auto'
-        ? { auto: { onVisit: () => undefined } }
-        : { proxiedHosts: parseNetworkRules('<loopback>') }),
-    });
-    const context = await browser.createBrowserContext({
-      downloadBehavior: { policy: 'allow', downloadPath: directory },
-    });
-    const page = await context.newPage();
-    await page.goto(`http://127.0.0.1:${server.port}/page`);
-    const steps = [...LINKS, ...TABS.slice(0, 4)];
-    await page.evaluate(steps.map(([way, url]) => codeOf(way, url)).join('\n'));
-    const paths = steps.map(([, url]) => join(directory, url.slice('/files/'.length)));
-    const missing = () => paths.filter((path) => !existsSync(path));
-    await expect.poll(missing, { timeout: ARRIVES_MS }).toEqual([]);
-    server.close();
-  });
+  puppeteerTest(
+    `the same with Puppeteer, ${network}`,
+    slowIf(network === 'auto'),
+    async ({ connectPuppeteer, browserUrl, directory }) => {
+      const server = await startServer();
+      const browser = await connectPuppeteer(await browserUrl(false), {
+        ...(network === 'auto'
+          ? { auto: { onVisit: () => undefined } }
+          : { proxiedHosts: parseNetworkRules('<loopback>') }),
+      });
+      const context = await browser.createBrowserContext({
+        downloadBehavior: { policy: 'allow', downloadPath: directory },
+      });
+      const page = await context.newPage();
+      await page.goto(`http://127.0.0.1:${server.port}/page`);
+      const steps = [...LINKS, ...TABS.slice(0, 4)];
+      await page.evaluate(steps.map(([way, url]) => codeOf(way, url)).join('\n'));
+      const paths = steps.map(([, url]) => join(directory, url.slice('/files/'.length)));
+      const missing = () => paths.filter((path) => !existsSync(path));
+      await expect.poll(missing, { timeout: ARRIVES_MS }).toEqual([]);
+      server.close();
+    },
+  );
 }
 
 /** One thing that a test does; all of a history are done at once. */
@@ -267,19 +271,19 @@ async function play(browser: Browser, origin: string, history: Act[]): Promise<u
 }
 
 for (const ahead of [false, true]) {
-  test(`random downloads, pages, popups and contexts at once do the same as in a local browser, ${ahead ? 'with' : 'without'} ahead`, async ({
-    connectFar,
-    server: { port },
-    near,
-  }) => {
-    test.setTimeout(120_000 + RUNS.numRuns * 30_000);
-    const browser = await connectFar({ ahead });
-    await fc.assert(
-      fc.asyncProperty(histories, async (history) => {
-        const seen = await play(browser, `http://${LISTED}:${port}`, history);
-        assert.deepEqual(seen, await play(near, `http://127.0.0.1:${port}`, history));
-      }),
-      { ...RUNS, interruptAfterTimeLimit: 60_000 + RUNS.numRuns * 20_000 },
-    );
-  });
+  test(
+    `random downloads, pages, popups and contexts at once do the same as in a local browser, ${ahead ? 'with' : 'without'} ahead`,
+    slowIf(!ahead),
+    async ({ connectFar, server: { port }, near }) => {
+      test.setTimeout(120_000 + RUNS.numRuns * 30_000);
+      const browser = await connectFar({ ahead });
+      await fc.assert(
+        fc.asyncProperty(histories, async (history) => {
+          const seen = await play(browser, `http://${LISTED}:${port}`, history);
+          assert.deepEqual(seen, await play(near, `http://127.0.0.1:${port}`, history));
+        }),
+        { ...RUNS, interruptAfterTimeLimit: 60_000 + RUNS.numRuns * 20_000 },
+      );
+    },
+  );
 }

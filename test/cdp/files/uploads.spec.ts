@@ -6,6 +6,7 @@ import { chromium, type Page } from '@playwright/test';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 import { test as proxyTest } from '../../support/cdp/proxy-fixtures.ts';
 import { allOnFullChromium, localChromium } from '../../support/local-chromium.ts';
+import { slowIf } from '../../support/property-runs.ts';
 import { requires } from '../../support/requires.ts';
 
 /** Uploads from this machine's disk to a browser that has another one. */
@@ -121,7 +122,7 @@ async function posted(page: Page, received: () => Buffer): Promise<unknown> {
 }
 
 for (const onFullChromium of [true, false]) {
-  test.describe(onFullChromium ? 'full Chromium' : 'the headless shell', () => {
+  test.describe(onFullChromium ? 'full Chromium' : 'the headless shell', slowIf(onFullChromium), () => {
     test.use({ onFullChromium });
 
     test('uploads a directory like a local browser: names, types, subdirectories, repeatedly', async ({

@@ -8,7 +8,7 @@ import puppeteer, { type Browser, type ElementHandle } from 'puppeteer-core';
 import { Savings } from '../../../src/cdp/figures.ts';
 import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
-import { fullLength, propertyRuns } from '../../support/property-runs.ts';
+import { fullLength, propertyRuns, slowIf } from '../../support/property-runs.ts';
 
 /**
  * What answers a call was evaluated after the call was made. A page changes at random moments, and a client waits at
@@ -17,7 +17,7 @@ import { fullLength, propertyRuns } from '../../support/property-runs.ts';
 
 const ROUND_TRIP_MS = 20;
 /** Its model has thousands of histories: test/unit/cdp/latency/current-answers.spec.ts. */
-const RUNS = propertyRuns(60, 4);
+const RUNS = propertyRuns(60);
 const ATTACK_ROUNDS = fullLength(12, 4);
 
 /**
@@ -260,7 +260,7 @@ const clients = {
 };
 
 for (const name of ['Puppeteer', 'Playwright'] as const) {
-  test(`answers no call of ${name} from before it was made`, async ({ start, open }) => {
+  test(`answers no call of ${name} from before it was made`, slowIf(true), async ({ start, open }) => {
     test.setTimeout(120_000 + RUNS.numRuns * 20_000);
     const { api } = await start({ allowLoopback: true, rtt: ROUND_TRIP_MS });
     const savings = new Savings(1);

@@ -1,4 +1,4 @@
-import { KINDS_ON_SHELL } from '../../support/cdp/browser-kinds.ts';
+import { BROWSER_KINDS } from '../../support/cdp/browser-kinds.ts';
 import { HOSTILE_PAGE } from '../../support/cdp/hostile-page.ts';
 import { expect, test } from '../../support/cdp/two-ways.ts';
 
@@ -7,7 +7,7 @@ import { expect, test } from '../../support/cdp/two-ways.ts';
 /** The first one teaches. */
 const TESTS = 2;
 
-for (const { name, onFullChromium, filmed } of KINDS_ON_SHELL) {
+for (const { name, onFullChromium, filmed } of BROWSER_KINDS) {
   test.describe(name, () => {
     test.use({ onFullChromium, filmed });
     test.setTimeout(180_000);

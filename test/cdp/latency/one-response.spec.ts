@@ -10,7 +10,7 @@ import type { CdpTransport } from '../../../src/cdp/transport/transport.ts';
 import { within } from '../../../src/common/pause.ts';
 import { ClientAccount } from '../../models/cdp/client-account.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
-import { fullLength, propertyRuns } from '../../support/property-runs.ts';
+import { fullLength, propertyRuns, slowIf } from '../../support/property-runs.ts';
 
 /** Several concurrent actions on pages that navigate, crash and close: each command of Playwright gets one response. */
 
@@ -149,38 +149,39 @@ const LISTS: Record<string, () => InterceptorOptions> = {
 };
 
 for (const [name, options] of Object.entries(LISTS)) {
-  it(`gives each command one response during random concurrent actions: ${name}`, async ({
-    connectAccounted,
-    boxes,
-  }) => {
-    it.setTimeout(120_000 + RUNS.numRuns * ENDED_MS);
-    const { browser, account } = await connectAccounted(options());
-    const bounded = async <T>(what: string, work: Promise<T>): Promise<T> => {
-      const ended = await within(
-        work.then((value) => ({ value })),
-        ENDED_MS,
-        null,
-      );
-      expect(ended, `${what} ends; without a response: ${JSON.stringify(account.unanswered)}`).not.toBeNull();
-      return (ended as { value: T }).value;
-    };
-    for (const { flights, end, within } of fc.sample<Story>(story, RUNS)) {
-      const context = await bounded('newContext', browser.newContext());
-      const page = await bounded('newPage', context.newPage());
-      await page.goto(`${boxes.url}/frames`, ACTION).catch(() => undefined);
-      for (const flight of [...flights, [...within, end]]) {
-        // The result of an action does not matter here.
-        await Promise.all(
-          flight.map((act) =>
-            bounded(act, ACTS[act]?.(page, boxes, context).catch(() => undefined) ?? Promise.resolve()),
-          ),
+  it(
+    `gives each command one response during random concurrent actions: ${name}`,
+    slowIf(name === 'persistent context'),
+    async ({ connectAccounted, boxes }) => {
+      it.setTimeout(120_000 + RUNS.numRuns * ENDED_MS);
+      const { browser, account } = await connectAccounted(options());
+      const bounded = async <T>(what: string, work: Promise<T>): Promise<T> => {
+        const ended = await within(
+          work.then((value) => ({ value })),
+          ENDED_MS,
+          null,
         );
+        expect(ended, `${what} ends; without a response: ${JSON.stringify(account.unanswered)}`).not.toBeNull();
+        return (ended as { value: T }).value;
+      };
+      for (const { flights, end, within } of fc.sample<Story>(story, RUNS)) {
+        const context = await bounded('newContext', browser.newContext());
+        const page = await bounded('newPage', context.newPage());
+        await page.goto(`${boxes.url}/frames`, ACTION).catch(() => undefined);
+        for (const flight of [...flights, [...within, end]]) {
+          // The result of an action does not matter here.
+          await Promise.all(
+            flight.map((act) =>
+              bounded(act, ACTS[act]?.(page, boxes, context).catch(() => undefined) ?? Promise.resolve()),
+            ),
+          );
+        }
+        const what = JSON.stringify({ flights, end, within });
+        await expect.poll(() => account.unanswered, { message: what, timeout: SETTLED_MS }).toEqual([]);
+        expect(account.faults, what).toEqual([]);
+        await bounded('context.close', context.close());
       }
-      const what = JSON.stringify({ flights, end, within });
-      await expect.poll(() => account.unanswered, { message: what, timeout: SETTLED_MS }).toEqual([]);
-      expect(account.faults, what).toEqual([]);
-      await bounded('context.close', context.close());
-    }
-    await browser.close();
-  });
+      await browser.close();
+    },
+  );
 }

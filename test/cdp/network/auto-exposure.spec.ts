@@ -3,6 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import type { Page } from '@playwright/test';
 import { expect, pageUrl, test } from '../../support/cdp/auto-fixtures.ts';
 import { startDevServer } from '../../support/cdp/dev-server.ts';
+import { slowIf } from '../../support/property-runs.ts';
 import { requiresFound } from '../../support/requires.ts';
 
 /** Servers that the test's own code visits are proxied; see `hostile-pages.spec.ts` for pages that get nothing. */
@@ -48,47 +49,51 @@ test(VISIT, { tag: '@loads:network-proxy' }, async ({ newContext, own, origins }
 });
 
 for (const policy of ['', 'no-referrer', 'origin']) {
-  test(`proxies links, forms, frames and popups of its server: ${policy || 'ordinary'} referrers`, async ({
-    newContext,
-    own,
-  }) => {
-    const html = `<meta name=referrer content=${policy}>
+  test(
+    `proxies links, forms, frames and popups of its server: ${policy || 'ordinary'} referrers`,
+    slowIf(policy === 'origin'),
+    async ({ newContext, own }) => {
+      const html = `<meta name=referrer content=${policy}>
       <a id=link href="/page?html=linked">link</a>
       <a id=blank target=_blank href="/page?html=blank">blank</a>
       <form method=post action="/echo"><input name=a value=1></form>
       <iframe src="/page?html=framed"></iframe><iframe srcdoc="<img src=/pixel.svg>"></iframe>`;
-    const start = `${own.url}/page?html=${encodeURIComponent(html)}`;
-    const context = await newContext();
-    const page = await context.newPage();
-    await page.goto(start);
-    await expect(page.frameLocator('iframe >> nth=0').locator('body')).toHaveText('framed');
-    await expect(page.frameLocator('iframe >> nth=1').locator('img')).toHaveJSProperty('naturalWidth', 7);
-    const blankFrame = page.evaluate(`(async () => {
+      const start = `${own.url}/page?html=${encodeURIComponent(html)}`;
+      const context = await newContext();
+      const page = await context.newPage();
+      await page.goto(start);
+      await expect(page.frameLocator('iframe >> nth=0').locator('body')).toHaveText('framed');
+      await expect(page.frameLocator('iframe >> nth=1').locator('img')).toHaveJSProperty('naturalWidth', 7);
+      const blankFrame = page.evaluate(`(async () => {
       const frame = document.body.appendChild(document.createElement('iframe'));
       return (await frame.contentWindow.fetch('${own.url}/status?code=200')).text();
     })()`);
-    expect(await blankFrame).toBe('status 200');
-    const [blank] = await Promise.all([context.waitForEvent('page'), page.click('#blank')]);
-    await expect(blank.locator('body')).toHaveText('blank');
-    const [opened] = await Promise.all([context.waitForEvent('page'), page.evaluate(`void open('/page?html=opened')`)]);
-    await expect(opened.locator('body')).toHaveText('opened');
-    const [written] = await Promise.all([
-      context.waitForEvent('page'),
-      page.evaluate(`open('').document.write('<img src="${own.url}/pixel.svg">')`),
-    ]);
-    await expect(written.locator('img')).toHaveJSProperty('naturalWidth', 7);
-    await page.click('#link');
-    await expect(page.locator('body')).toHaveText('linked');
-    await page.reload();
-    await expect(page.locator('body')).toHaveText('linked');
-    await page.goBack();
-    await expect(page.locator('#link')).toBeVisible();
-    await page.goForward();
-    await expect(page.locator('body')).toHaveText('linked');
-    await page.goBack();
-    await page.evaluate(`document.forms[0].submit()`);
-    await expect(page.locator('body')).toContainText('"method":"POST"');
-  });
+      expect(await blankFrame).toBe('status 200');
+      const [blank] = await Promise.all([context.waitForEvent('page'), page.click('#blank')]);
+      await expect(blank.locator('body')).toHaveText('blank');
+      const [opened] = await Promise.all([
+        context.waitForEvent('page'),
+        page.evaluate(`void open('/page?html=opened')`),
+      ]);
+      await expect(opened.locator('body')).toHaveText('opened');
+      const [written] = await Promise.all([
+        context.waitForEvent('page'),
+        page.evaluate(`open('').document.write('<img src="${own.url}/pixel.svg">')`),
+      ]);
+      await expect(written.locator('img')).toHaveJSProperty('naturalWidth', 7);
+      await page.click('#link');
+      await expect(page.locator('body')).toHaveText('linked');
+      await page.reload();
+      await expect(page.locator('body')).toHaveText('linked');
+      await page.goBack();
+      await expect(page.locator('#link')).toBeVisible();
+      await page.goForward();
+      await expect(page.locator('body')).toHaveText('linked');
+      await page.goBack();
+      await page.evaluate(`document.forms[0].submit()`);
+      await expect(page.locator('body')).toContainText('"method":"POST"');
+    },
+  );
 }
 
 test('proxies redirects of its server when the test navigates to it', async ({ newContext, own }) => {
@@ -128,39 +133,37 @@ const TO_ANOTHER_PORT: Record<string, string> = {
 };
 
 for (const policy of ['', 'no-referrer', 'origin']) {
-  test(`proxies what its pages open on other ports, and what these request: ${policy || 'ordinary'} referrers`, async ({
-    newContext,
-    own,
-    second,
-    origins,
-    denied,
-  }) => {
-    const context = await newContext();
-    const start = `${own.url}/page?html=${encodeURIComponent(`<meta name=referrer content=${policy}>`)}`;
-    for (const [way, script] of Object.entries(TO_ANOTHER_PORT)) {
-      const page = await context.newPage();
-      await page.goto(start);
-      const source = script
-        .replaceAll('URL', `${second.url}/page?html=there`)
-        .replaceAll('ORIGIN', second.url)
-        .replaceAll('origin +', `'${own.url}' +`);
-      await page.evaluate(`void setTimeout(() => { ${source} })`);
-      const shows = () =>
-        context
-          .pages()
-          .flatMap((each) => each.frames())
-          .find((frame) => frame.url().endsWith('/page?html=there'));
-      await expect.poll(shows, way).toBeDefined();
-      const there = shows();
-      await expect.poll(() => there?.locator('body').innerText(), way).toBe('there');
-      // It is trusted like the page that opened it.
-      const read = `fetch('${own.url}/cors').then((answer) => answer.text(), String)`;
-      expect(await there?.evaluate(read), way).toBe('shared');
-      for (const each of context.pages()) await each.close();
-    }
-    expect(denied).toEqual([]);
-    expect(origins).toEqual([own.url, second.url]);
-  });
+  test(
+    `proxies what its pages open on other ports, and what these request: ${policy || 'ordinary'} referrers`,
+    slowIf(policy === 'origin'),
+    async ({ newContext, own, second, origins, denied }) => {
+      const context = await newContext();
+      const start = `${own.url}/page?html=${encodeURIComponent(`<meta name=referrer content=${policy}>`)}`;
+      for (const [way, script] of Object.entries(TO_ANOTHER_PORT)) {
+        const page = await context.newPage();
+        await page.goto(start);
+        const source = script
+          .replaceAll('URL', `${second.url}/page?html=there`)
+          .replaceAll('ORIGIN', second.url)
+          .replaceAll('origin +', `'${own.url}' +`);
+        await page.evaluate(`void setTimeout(() => { ${source} })`);
+        const shows = () =>
+          context
+            .pages()
+            .flatMap((each) => each.frames())
+            .find((frame) => frame.url().endsWith('/page?html=there'));
+        await expect.poll(shows, way).toBeDefined();
+        const there = shows();
+        await expect.poll(() => there?.locator('body').innerText(), way).toBe('there');
+        // It is trusted like the page that opened it.
+        const read = `fetch('${own.url}/cors').then((answer) => answer.text(), String)`;
+        expect(await there?.evaluate(read), way).toBe('shared');
+        for (const each of context.pages()) await each.close();
+      }
+      expect(denied).toEqual([]);
+      expect(origins).toEqual([own.url, second.url]);
+    },
+  );
 }
 
 test('proxies what scripts of its pages request on other ports', async ({ newContext, own, second }) => {

@@ -6,6 +6,7 @@ import { openTransport } from '../../../src/cdp/pipeline.ts';
 import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
+import { slowIf } from '../../support/property-runs.ts';
 
 /** Which cookies a proxied request has, compared with a local browser's. */
 
@@ -186,26 +187,36 @@ const test = base.extend<Ways, { browsers: Record<'local' | 'proxied', Browser> 
   },
 });
 
+/** Those for which a row beside them has the same site, credentials and destination. */
+const LIKE_OTHERS =
+  /^(link|frame|image|fetch with same-origin credentials|is (deleted|changed by a script)|is added by a script)$/;
+
 for (const [name, act] of Object.entries(REQUESTS)) {
-  test(`sends the cookies that a local browser sends: ${name}`, async ({ bothWays }) => {
-    const { local, proxied } = await bothWays(async (context, sites) => {
-      const [one, two] = [sites.origin('one'), sites.origin('two')];
-      const page = await context.newPage();
-      await page.goto(`${one}/set?${setting(COOKIES)}`);
-      const inside = setting([
-        'inside=1; SameSite=None; Secure; Partitioned; Path=/',
-        'both=2; SameSite=None; Secure; Partitioned; Path=/',
-      ]);
-      const inner = page.waitForResponse('**/set-inside?*');
-      await page.goto(`${two}/page?html=${encodeURIComponent(`<iframe src="${one}/set-inside?${inside}"></iframe>`)}`);
-      await (await inner).finished();
-      sites.seen.delete('/it');
-      await act({ page, one, two });
-      await expect.poll(() => sites.seen.get('/it')).toBeTruthy();
-      return sites.seen.get('/it');
-    });
-    expect(proxied).toEqual(local);
-  });
+  test(
+    `sends the cookies that a local browser sends: ${name}`,
+    slowIf(LIKE_OTHERS.test(name)),
+    async ({ bothWays }) => {
+      const { local, proxied } = await bothWays(async (context, sites) => {
+        const [one, two] = [sites.origin('one'), sites.origin('two')];
+        const page = await context.newPage();
+        await page.goto(`${one}/set?${setting(COOKIES)}`);
+        const inside = setting([
+          'inside=1; SameSite=None; Secure; Partitioned; Path=/',
+          'both=2; SameSite=None; Secure; Partitioned; Path=/',
+        ]);
+        const inner = page.waitForResponse('**/set-inside?*');
+        await page.goto(
+          `${two}/page?html=${encodeURIComponent(`<iframe src="${one}/set-inside?${inside}"></iframe>`)}`,
+        );
+        await (await inner).finished();
+        sites.seen.delete('/it');
+        await act({ page, one, two });
+        await expect.poll(() => sites.seen.get('/it')).toBeTruthy();
+        return sites.seen.get('/it');
+      });
+      expect(proxied).toEqual(local);
+    },
+  );
 }
 
 const CHANGES: Record<string, (page: Page, origin: string) => Promise<unknown>> = {
@@ -218,30 +229,34 @@ const CHANGES: Record<string, (page: Page, origin: string) => Promise<unknown>> 
 };
 
 for (const [name, change] of Object.entries(CHANGES)) {
-  test(`sends the cookies of the moment when a route lets a request go: one ${name}`, async ({ bothWays }) => {
-    const { local, proxied } = await bothWays(async (context, sites) => {
-      const origin = sites.origin('one');
-      const page = await context.newPage();
-      await page.goto(`${origin}/set?${setting(COOKIES)}`);
-      const other = await context.newPage();
-      await other.goto(`${origin}/page`);
-      await page.route('**/it*', async (route) => {
-        await change(other, origin);
-        await route.continue();
+  test(
+    `sends the cookies of the moment when a route lets a request go: one ${name}`,
+    slowIf(LIKE_OTHERS.test(name)),
+    async ({ bothWays }) => {
+      const { local, proxied } = await bothWays(async (context, sites) => {
+        const origin = sites.origin('one');
+        const page = await context.newPage();
+        await page.goto(`${origin}/set?${setting(COOKIES)}`);
+        const other = await context.newPage();
+        await other.goto(`${origin}/page`);
+        await page.route('**/it*', async (route) => {
+          await change(other, origin);
+          await route.continue();
+        });
+        const seen: unknown[] = [];
+        for (const script of [
+          `fetch('/it').then(() => 1)`,
+          `fetch('/it', { method: 'POST', body: 'x', credentials: 'include' }).then(() => 1)`,
+        ]) {
+          await page.evaluate(script);
+          seen.push(sites.seen.get('/it'));
+        }
+        await page.goto(`${origin}/it`);
+        return [...seen, sites.seen.get('/it')];
       });
-      const seen: unknown[] = [];
-      for (const script of [
-        `fetch('/it').then(() => 1)`,
-        `fetch('/it', { method: 'POST', body: 'x', credentials: 'include' }).then(() => 1)`,
-      ]) {
-        await page.evaluate(script);
-        seen.push(sites.seen.get('/it'));
-      }
-      await page.goto(`${origin}/it`);
-      return [...seen, sites.seen.get('/it')];
-    });
-    expect(proxied).toEqual(local);
-  });
+      expect(proxied).toEqual(local);
+    },
+  );
 }
 
 test('keeps partitioned cookies apart in storageState', async ({ bothWays }) => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page, Request, Response } from '@playwright/test';
 import { test as base, expect, LISTED } from '../../support/cdp/proxy-fixtures.ts';
-import { fullLength } from '../../support/property-runs.ts';
+import { fullLength, slowIf } from '../../support/property-runs.ts';
 
 /**
  * Requests that end early, by the server or with their page: code that waits for them learns of it, as in a local
@@ -102,6 +102,8 @@ const CASES: readonly Case[] = SERVERS.flatMap((server) =>
 
 /** Senders that `npm test` observes in every case: requests of pages, workers and service workers end differently. */
 const THOROUGH: readonly Sender[] = ['a fetch', 'the fetch of a worker', 'the fetch of a service worker'];
+/** These are requests of pages as a fetch is, and of workers as their fetch is. */
+const LIKE_OTHERS: readonly Sender[] = ['an XHR', 'an image', 'a script', 'a nested worker', 'a service worker'];
 /** For the others: each server and each end, but not each pair of them. */
 const casesOf = (sender: Sender) =>
   THOROUGH.includes(sender)
@@ -153,21 +155,25 @@ async function send(page: Page, url: string, sender: Sender, end: Case['end']): 
 }
 
 for (const sender of Object.keys(SENDERS) as Sender[]) {
-  test(`${sender} that ends early: nobody waits in vain`, async ({ far, port, arrived }) => {
-    const browser = far.browser() as Browser;
-    await Promise.all(
-      casesOf(sender).map(async (one) => {
-        const contexts = await Promise.all([browser.newContext(), browser.newContext()]);
-        const [direct, proxied] = await Promise.all([
-          observe(contexts[0], `http://localhost:${port}`, sender, one, arrived),
-          observe(contexts[1], `http://${LISTED}:${port}`, sender, one, arrived),
-        ]);
-        await pause(LOCAL_MS);
-        const local = direct();
-        const inVain = () => proxied().filter((name) => !local.includes(name));
-        await expect.poll(inVain, { message: `server ${one.server}, page ${one.end}`, timeout: 10_000 }).toEqual([]);
-        await Promise.all(contexts.map((context) => context.close()));
-      }),
-    );
-  });
+  test(
+    `${sender} that ends early: nobody waits in vain`,
+    slowIf(LIKE_OTHERS.includes(sender)),
+    async ({ far, port, arrived }) => {
+      const browser = far.browser() as Browser;
+      await Promise.all(
+        casesOf(sender).map(async (one) => {
+          const contexts = await Promise.all([browser.newContext(), browser.newContext()]);
+          const [direct, proxied] = await Promise.all([
+            observe(contexts[0], `http://localhost:${port}`, sender, one, arrived),
+            observe(contexts[1], `http://${LISTED}:${port}`, sender, one, arrived),
+          ]);
+          await pause(LOCAL_MS);
+          const local = direct();
+          const inVain = () => proxied().filter((name) => !local.includes(name));
+          await expect.poll(inVain, { message: `server ${one.server}, page ${one.end}`, timeout: 10_000 }).toEqual([]);
+          await Promise.all(contexts.map((context) => context.close()));
+        }),
+      );
+    },
+  );
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 import { type DevServer, LARGE_BYTES } from '../../support/cdp/dev-server.ts';
 import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
-import { fullLength } from '../../support/property-runs.ts';
+import { fullLength, slowIf } from '../../support/property-runs.ts';
 
 test('loads documents with their assets', { tag: '@loads:network-proxy' }, async ({ proxied, dev }) => {
   const page = await (await proxied()).newPage();
@@ -274,7 +274,7 @@ test('passes a response larger than a message to fetch', async ({ far, dev, othe
   expect(await page.evaluate(() => fetch('/stream').then((answer) => answer.text()))).toBe('one,two');
 });
 
-test('passes a response larger than a message to XMLHttpRequest', async ({ far, dev }) => {
+test('passes a response larger than a message to XMLHttpRequest', slowIf(true), async ({ far, dev }) => {
   test.slow();
   const page = await far.newPage();
   await page.addInitScript(LOOK);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Page } from '@playwright/test';
 import { expect, LISTED, test } from '../../support/cdp/proxy-fixtures.ts';
+import { slowIf } from '../../support/property-runs.ts';
 
 /** Responses that a strict parser refuses, compared with the browser's own. */
 
@@ -63,7 +64,7 @@ const RESPONSES: Record<string, string> = {
 };
 
 for (const pieces of ['at once', 'byte by byte']) {
-  test(`accepts each response that the browser accepts: ${pieces}`, async ({ far }) => {
+  test(`accepts each response that the browser accepts: ${pieces}`, slowIf(pieces === 'at once'), async ({ far }) => {
     test.slow();
     const server = createServer((socket) => {
       socket.on('error', () => undefined);

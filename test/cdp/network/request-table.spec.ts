@@ -6,7 +6,7 @@ import { startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
 import { KINDS, TREATMENTS, type Treatment } from '../../support/cdp/request-kinds.ts';
 import { differences, type Observation, observe, TableServer } from '../../support/cdp/request-table.ts';
-import { fullLength } from '../../support/property-runs.ts';
+import { fullLength, slowIf } from '../../support/property-runs.ts';
 
 interface Way {
   server: TableServer;
@@ -95,6 +95,12 @@ const BY_CHANCE = /^EventSource mocked playwright\.requests\.GET \/asked\/EventS
 
 /** Kinds that `npm test` observes under every treatment, because pages, scripts and workers differ. */
 const THOROUGH = ['document', 'fetch', 'XHR', 'worker', 'prefetch'];
+/**
+ * Kinds that are proxied as one beside them: as a fetch, as an image, as a beacon that outlives its page, as a frame of
+ * another port. A prefetch that the test handles is a difference which is documented.
+ */
+const LIKE_OTHERS =
+  /^(XHR|script|style|media|prefetch|beacon|beacon as its page closes|fetch as its page is left|(link|popup) \S+ another port)$/;
 /** What a page sends while it is left or closed is not routed. */
 const LEFT: readonly Treatment[] = ['plain', 'redirected'];
 const treatmentsOf = (kind: string) =>
@@ -113,38 +119,42 @@ const waysOf = (treatment: Treatment) =>
   /^(plain|redirected)$/.test(treatment) ? ALL_WAYS : fullLength(ALL_WAYS, ['auto']);
 
 for (const kind of Object.keys(KINDS)) {
-  test(`${kind}: as in a local browser, except for documented differences`, async ({ ways }) => {
-    const used = new Set<Difference>();
-    const kept: Record<string, Page> = {};
-    for (const treatment of treatmentsOf(kind)) {
-      const seen: Record<string, Observation> = {};
-      const compared = waysOf(treatment);
-      const each = Object.entries(ways).map(async ([name, { server, newContext, page: shared }]) => {
-        if (name !== 'local' && !compared.includes(name)) return;
-        const page = SHARING.test(kind) ? shared : (kept[name] ?? (await (await newContext()).newPage()));
-        seen[name] = await observe(page, server, kind, treatment);
-        if (LEAVING.test(kind)) await page.context().close();
-        else if (page !== shared) kept[name] = page;
-      });
-      await Promise.all(each);
-      for (const way of compared) {
-        const unexpected = differences(seen.local, seen[way]).filter(([path]) => {
-          const known = DIFFERENCES.find(
-            (one) =>
-              (one.kinds ?? [kind]).includes(kind) &&
-              (one.treatments ?? [treatment]).includes(treatment) &&
-              one.paths.test(path),
-          );
-          if (known) used.add(known);
-          return !known && !BY_CHANCE.test(`${kind} ${treatment} ${path}`);
+  test(
+    `${kind}: as in a local browser, except for documented differences`,
+    slowIf(LIKE_OTHERS.test(kind)),
+    async ({ ways }) => {
+      const used = new Set<Difference>();
+      const kept: Record<string, Page> = {};
+      for (const treatment of treatmentsOf(kind)) {
+        const seen: Record<string, Observation> = {};
+        const compared = waysOf(treatment);
+        const each = Object.entries(ways).map(async ([name, { server, newContext, page: shared }]) => {
+          if (name !== 'local' && !compared.includes(name)) return;
+          const page = SHARING.test(kind) ? shared : (kept[name] ?? (await (await newContext()).newPage()));
+          seen[name] = await observe(page, server, kind, treatment);
+          if (LEAVING.test(kind)) await page.context().close();
+          else if (page !== shared) kept[name] = page;
         });
-        expect.soft(unexpected, `${way}, ${treatment}`).toEqual([]);
+        await Promise.all(each);
+        for (const way of compared) {
+          const unexpected = differences(seen.local, seen[way]).filter(([path]) => {
+            const known = DIFFERENCES.find(
+              (one) =>
+                (one.kinds ?? [kind]).includes(kind) &&
+                (one.treatments ?? [treatment]).includes(treatment) &&
+                one.paths.test(path),
+            );
+            if (known) used.add(known);
+            return !known && !BY_CHANCE.test(`${kind} ${treatment} ${path}`);
+          });
+          expect.soft(unexpected, `${way}, ${treatment}`).toEqual([]);
+        }
       }
-    }
-    for (const page of Object.values(kept)) await page.context().close();
-    const documented = DIFFERENCES.filter(({ kinds }) => (kinds ?? ['fetch']).includes(kind));
-    expect(documented.filter((one) => !used.has(one))).toEqual([]);
-  });
+      for (const page of Object.values(kept)) await page.context().close();
+      const documented = DIFFERENCES.filter(({ kinds }) => (kinds ?? ['fetch']).includes(kind));
+      expect(documented.filter((one) => !used.has(one))).toEqual([]);
+    },
+  );
 }
 
 const PAGES = ['docs/network.md', 'bench/results/exposed-network.md'];

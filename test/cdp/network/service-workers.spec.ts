@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page, Request, Worker } from '@playwright/test';
 import fc from 'fast-check';
 import { test as base, expect, LISTED } from '../../support/cdp/proxy-fixtures.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { propertyRuns, slowIf } from '../../support/property-runs.ts';
 
 /** Service workers of proxied pages: what they request, in any order, is reported as in a local browser. */
 
@@ -134,7 +134,8 @@ function requestsOf(context: BrowserContext, origin: string): { ended(): Promise
 
 const RUNS = propertyRuns(100, 12);
 
-test('reports the requests of service workers in any order', async ({ far, port }) => {
+// Each time, request-table.spec.ts and early-ends.spec.ts have a service worker's requests.
+test('reports the requests of service workers in any order', slowIf(true), async ({ far, port }) => {
   test.setTimeout(60_000 + 5_000 * RUNS.numRuns);
   const browser = far.browser() as Browser;
   await fc.assert(

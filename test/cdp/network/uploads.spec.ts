@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import fc from 'fast-check';
 import { expect, test } from '../../support/cdp/auto-fixtures.ts';
-import { fullLength, propertyRuns } from '../../support/property-runs.ts';
+import { fullLength, propertyRuns, slowIf } from '../../support/property-runs.ts';
 
 /** The cause of a request does not depend on its body. Under `'auto'`, only requests with a known cause are proxied. */
 
@@ -64,7 +64,7 @@ test('proxies an upload whatever its body, its size and its API', async ({ newCo
   );
 });
 
-test('proxies an upload of many megabytes', async ({ newContext, own, denied }) => {
+test('proxies an upload of many megabytes', slowIf(true), async ({ newContext, own, denied }) => {
   const page = await (await newContext()).newPage();
   await page.goto(own.url);
   const size = 12 * MB;

@@ -4,6 +4,7 @@ import { parseNetworkRules } from '../../../src/options/network-rules.ts';
 import { startFarChromium } from '../../support/cdp/far-chromium.ts';
 import { test as base, expect } from '../../support/cdp/fixtures.ts';
 import { differences } from '../../support/cdp/request-table.ts';
+import { slowIf } from '../../support/property-runs.ts';
 import { BEHAVIOURS, observeWebSockets } from './websocket-table.ts';
 
 /** Without options, the browser reaches this machine itself. */
@@ -46,8 +47,15 @@ const test = base.extend<object, { ways: Way[] }>({
 const SHARING =
   /^(text, binary|a close|a broken connection|a \w+ handshake|a response that|a reset during|an invalid|a port without|a protocol|a frame is|an empty frame|a srcdoc|a (dedicated|module|blob|shared) worker|large messages)/;
 
+/**
+ * Those that a row beside them covers: a close in another form, headers from another place, a route that is installed
+ * at the other moment, a page or worker that is made in another way.
+ */
+const LIKE_OTHERS =
+  /^(a close (at once|without a code)|a close while it connects, after|a protocol that the server ignores|the page reloads|a frame is removed|languages among|headers of|a self-signed server$|page\.routeWebSocket after|context\.routeWebSocket before|connectToServer before|a route in a popup|an empty popup at once|a written popup|a srcdoc frame|a (module|blob) worker)/;
+
 for (const [what, behaviour] of Object.entries(BEHAVIOURS)) {
-  test(`WebSockets: ${what}, as in a local browser`, async ({ ways }) => {
+  test(`WebSockets: ${what}, as in a local browser`, slowIf(LIKE_OTHERS.test(what)), async ({ ways }) => {
     const seen = await Promise.all(
       ways.map(async ({ name, newContext, page: shared }) => {
         const page = SHARING.test(what) ? shared : await (await newContext(behaviour.options)).newPage();

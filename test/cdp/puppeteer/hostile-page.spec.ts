@@ -1,8 +1,8 @@
 import type { Browser } from 'puppeteer-core';
 import { Savings } from '../../../src/cdp/figures.ts';
-import { slowOnFull } from '../../support/cdp/browser-kinds.ts';
 import { HOSTILE_PAGE } from '../../support/cdp/hostile-page.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';
+import { slowIf } from '../../support/property-runs.ts';
 
 /** A page that observes itself does not notice commands that are sent early: it sees the same in both modes. */
 
@@ -40,7 +40,7 @@ for (const onFullChromium of [false, true]) {
     // On full Chromium: latency/hostile-page.spec.ts and same-exchange.spec.ts.
     test(
       'shows a page the same as without `ahead`',
-      slowOnFull(onFullChromium),
+      slowIf(onFullChromium),
       async ({ start, connectPuppeteer, site }) => {
         const { api } = await start({ allowLoopback: true, rtt: ROUND_TRIP_MS });
         const go = async (ahead: boolean) => {

@@ -2,10 +2,11 @@ import puppeteer, { type Browser, type ConnectionTransport, type Page } from 'pu
 import { Savings } from '../../../src/cdp/figures.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
 import { asPuppeteerTransport } from '../../../src/clients/puppeteer/transport.ts';
-import { KINDS_ON_SHELL, slowOnFull } from '../../support/cdp/browser-kinds.ts';
+import { BROWSER_KINDS } from '../../support/cdp/browser-kinds.ts';
 import { Album } from '../../support/cdp/pictures.ts';
 import { expect, test } from '../../support/cdp/puppeteer.ts';
 import { comparable, type SeenMessage } from '../../support/cdp/two-ways.ts';
+import { slowIf } from '../../support/property-runs.ts';
 
 /** Puppeteer sends and gets the same over a slow connection with everything sent early, except for timestamps. */
 
@@ -69,7 +70,7 @@ function isByChance(event: string): boolean {
   return /^Target\.(?:targetInfoChanged|attachedToTarget) /.test(event) && event.includes('"url":"about:blank"');
 }
 
-for (const { name, onFullChromium, filmed } of KINDS_ON_SHELL) {
+for (const { name, onFullChromium, filmed } of BROWSER_KINDS) {
   test.describe(name, () => {
     test.use({ onFullChromium });
     test.setTimeout(180_000);
@@ -115,7 +116,7 @@ for (const onFullChromium of [false, true]) {
   test.describe(onFullChromium ? 'full Chromium' : 'headless shell', () => {
     test.use({ onFullChromium });
     test.setTimeout(180_000);
-    const brief = slowOnFull(onFullChromium);
+    const brief = slowIf(onFullChromium);
 
     test('never shows Puppeteer the page that is prepared for the next test', brief, async ({ start, open, site }) => {
       const { api } = await start({ allowLoopback: true, rtt: ROUND_TRIP_MS });

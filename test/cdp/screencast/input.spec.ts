@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
-import { slowOnFull } from '../../support/cdp/browser-kinds.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 import { Person } from '../../support/cdp/person.ts';
 import { Album } from '../../support/cdp/pictures.ts';
+import { slowIf } from '../../support/property-runs.ts';
 
 /** A person controls a page of Playwright's through its picture. */
 
@@ -37,9 +37,9 @@ const PLACES = {
 const seen = (page: Page) => page.evaluate<string[]>('seen.splice(0)');
 
 for (const onFullChromium of [false, true]) {
-  test.describe(onFullChromium ? 'full Chromium' : 'headless shell', () => {
+  // A person types in full Chromium in puppeteer.spec.ts.
+  test.describe(onFullChromium ? 'full Chromium' : 'headless shell', slowIf(onFullChromium), () => {
     test.use({ onFullChromium });
-    const brief = slowOnFull(onFullChromium);
 
     test('types, edits, pastes and moves between fields', async ({ connectThrough }) => {
       const { page, person, end } = await controlled(connectThrough, FORM);
@@ -68,7 +68,7 @@ for (const onFullChromium of [false, true]) {
       await page.context().browser()?.close();
     });
 
-    test('reports keys to the page as a keyboard does', brief, async ({ connectThrough }) => {
+    test('reports keys to the page as a keyboard does', async ({ connectThrough }) => {
       const { page, person, end } = await controlled(connectThrough, FORM);
       person.click(PLACES.name);
       await expect(page.locator('#name')).toBeFocused();
@@ -129,7 +129,7 @@ for (const onFullChromium of [false, true]) {
       await page.context().browser()?.close();
     });
 
-    test('finds the place on an emulated phone', brief, async ({ connectThrough }) => {
+    test('finds the place on an emulated phone', async ({ connectThrough }) => {
       const phone = { viewport: { width: 390, height: 700 }, isMobile: true, deviceScaleFactor: 2 };
       const { page, person, end, album } = await controlled(connectThrough, FORM, phone);
       expect(album.pictures.at(-1)).toMatchObject({ width: 980, height: 1759 });
@@ -181,7 +181,7 @@ for (const onFullChromium of [false, true]) {
       await page.context().browser()?.close();
     });
 
-    test('answers a dialog that was open before', brief, async ({ connectThrough }) => {
+    test('answers a dialog that was open before', async ({ connectThrough }) => {
       const { page, person, end } = await controlled(connectThrough, FORM);
       page.on('dialog', () => undefined);
       const dialog = page.waitForEvent('dialog');
@@ -193,7 +193,7 @@ for (const onFullChromium of [false, true]) {
       await page.context().browser()?.close();
     });
 
-    test('leaves no pressed button behind, and takes no input after the end', brief, async ({ connectThrough }) => {
+    test('leaves no pressed button behind, and takes no input after the end', async ({ connectThrough }) => {
       const { page, person, end, album } = await controlled(connectThrough, FORM);
       await page.evaluate(`for (const type of ['mousedown', 'mouseup']) addEventListener(type, () => seen.push(type))`);
       person.down(PLACES.word);

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { chromium } from '@playwright/test';
 import { Savings } from '../../../src/cdp/figures.ts';
 import { Screencast } from '../../../src/cdp/screencast/screencast.ts';
-import { slowOnFull } from '../../support/cdp/browser-kinds.ts';
 import { expect, test } from '../../support/cdp/fixtures.ts';
 import { Album, coloured, decoded, MOVING } from '../../support/cdp/pictures.ts';
+import { slowIf } from '../../support/property-runs.ts';
 
 /** Pictures of Playwright's pages. */
 
@@ -13,7 +13,7 @@ const GIVES = 'gives pictures of open pages, new pages and popups, until they cl
 for (const onFullChromium of [false, true]) {
   test.describe(onFullChromium ? 'full Chromium' : 'headless shell', () => {
     test.use({ onFullChromium });
-    const brief = slowOnFull(onFullChromium);
+    const brief = slowIf(onFullChromium);
 
     test(GIVES, { tag: onFullChromium ? [] : ['@loads:filmed-pages'] }, async ({ connectThrough, site }) => {
       const screencast = new Screencast();
@@ -54,7 +54,7 @@ for (const onFullChromium of [false, true]) {
       await browser.close();
     });
 
-    test('takes a new page only when it has loaded', async ({ connectThrough }) => {
+    test('takes a new page only when it has loaded', brief, async ({ connectThrough }) => {
       const screencast = new Screencast(60_000);
       const { browser } = await connectThrough({ screencast });
       const viewer = await browser.newPage();
@@ -70,7 +70,7 @@ for (const onFullChromium of [false, true]) {
       await browser.close();
     });
 
-    test('takes an empty new page a little later', async ({ connectThrough }) => {
+    test('takes an empty new page a little later', brief, async ({ connectThrough }) => {
       const screencast = new Screencast();
       const { browser } = await connectThrough({ screencast });
       const viewer = await browser.newPage();
@@ -140,29 +140,33 @@ for (const onFullChromium of [false, true]) {
       await browser.close();
     });
 
-    test('goes on after a navigation to another process, and after a crash', async ({ connectThrough, site }) => {
-      const screencast = new Screencast();
-      const { browser } = await connectThrough({ screencast });
-      const album = new Album();
-      screencast.start(album);
-      const viewer = await browser.newPage();
-      const page = await browser.newPage();
-      await page.goto(site.url);
-      await page.goto(coloured('red'));
-      await album.shows(viewer, coloured('red'), 'red');
-      const target = album.last(coloured('red'))?.target;
-      // Playwright itself does not use a crashed page again.
-      const session = await page.context().newCDPSession(page);
-      const crashed = page.waitForEvent('crash');
-      await page.goto('chrome://crash').catch(() => undefined);
-      await crashed;
-      await session.send('Page.navigate', { url: coloured('blue') });
-      await album.shows(viewer, coloured('blue'), 'blue');
-      expect(album.last(coloured('blue'))?.target).toBe(target);
-      await session.send('Runtime.evaluate', { expression: `document.body.style.background = 'lime'` });
-      await album.shows(viewer, coloured('blue'), 'lime');
-      await browser.close();
-    });
+    test(
+      'goes on after a navigation to another process, and after a crash',
+      brief,
+      async ({ connectThrough, site }) => {
+        const screencast = new Screencast();
+        const { browser } = await connectThrough({ screencast });
+        const album = new Album();
+        screencast.start(album);
+        const viewer = await browser.newPage();
+        const page = await browser.newPage();
+        await page.goto(site.url);
+        await page.goto(coloured('red'));
+        await album.shows(viewer, coloured('red'), 'red');
+        const target = album.last(coloured('red'))?.target;
+        // Playwright itself does not use a crashed page again.
+        const session = await page.context().newCDPSession(page);
+        const crashed = page.waitForEvent('crash');
+        await page.goto('chrome://crash').catch(() => undefined);
+        await crashed;
+        await session.send('Page.navigate', { url: coloured('blue') });
+        await album.shows(viewer, coloured('blue'), 'blue');
+        expect(album.last(coloured('blue'))?.target).toBe(target);
+        await session.send('Runtime.evaluate', { expression: `document.body.style.background = 'lime'` });
+        await album.shows(viewer, coloured('blue'), 'lime');
+        await browser.close();
+      },
+    );
 
     test("gives each receiver its size and pace; leaves a test's sessions alone", brief, async ({ connectThrough }) => {
       const screencast = new Screencast();

@@ -153,7 +153,7 @@ test.describe('tools that start or connect to a browser', () => {
     expect(code).toBe(0);
   });
 
-  test("two tools share the browser on a program's port", async ({ newConsumer, service, site }) => {
+  test("two tools share the browser on a program's port", { tag: '@slow' }, async ({ newConsumer, service, site }) => {
     const consumer = await newConsumer('latest', 'module', ['puppeteer-core']);
     await consumer.write({ 'tool.mjs': SHARE });
     const { code, lines, stderr } = await startCommand(consumer, service, ['exec', 'node', 'tool.mjs', site.url]).end;
@@ -266,7 +266,7 @@ test.describe('without pages', () => {
   test.describe('at a plan of five browsers', () => {
     test.use({ serviceOptions: { concurrentBrowsers: 5 } });
 
-    test('fifty connections queue', async ({ newConsumer, service }) => {
+    test('fifty connections queue', { tag: '@slow' }, async ({ newConsumer, service }) => {
       const consumer = await newConsumer('latest', 'module', ['ws']);
       await consumer.write({ 'tool.mjs': CONNECT_MANY });
       const { code, lines, stderr } = await startCommand(consumer, service, ['exec', 'node', 'tool.mjs']).end;

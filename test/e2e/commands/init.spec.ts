@@ -15,17 +15,17 @@ import { ADDED, CONFIG, SPEC, SUITE } from '../../support/unit/init/suite.ts';
 /** `poolwright init` for a new user. */
 
 // test/e2e/package/first-minutes.spec.ts runs the files that it writes.
-for (const [extension, type] of [
-  ['ts', 'commonjs'],
+for (const [extension, type, ...tag] of [
+  ['ts', 'commonjs', '@slow'],
   ['ts', 'module'],
-  ['mts', 'commonjs'],
-  ['js', 'commonjs'],
-  ['mjs', 'commonjs'],
+  ['mts', 'commonjs', '@slow'],
+  ['js', 'commonjs', '@slow'],
+  ['mjs', 'commonjs', '@slow'],
   ['cjs', 'module'],
 ] as const) {
-  test(`init › writes configs that Playwright loads: .${extension}, type ${type}`, { tag: '@versions' }, async ({
-    newConsumer,
-  }) => {
+  test(`init › writes configs that Playwright loads: .${extension}, type ${type}`, {
+    tag: ['@versions', ...tag],
+  }, async ({ newConsumer }) => {
     const { directory, write, read, playwrightCli } = await newConsumer('latest', type);
     const config = extension === 'cjs' ? "module.exports = { testDir: './tests' };\n" : CONFIG;
     await write({ '.git/HEAD': '', [`playwright.config.${extension}`]: config, 'tests/a.spec.ts': SPEC });

@@ -8,9 +8,9 @@ test.use({ serviceOptions: { allowLoopback: false } });
 
 const text = (value: Buffer) => JSON.stringify(value.toString());
 
-test('presents client certificates and uses proxies of this machine, and accepts certificates for origins that it never visits', async ({
-  runSuite,
-}) => {
+test('presents client certificates and uses proxies of this machine, and accepts certificates for origins that it never visits', {
+  tag: '@slow',
+}, async ({ runSuite }) => {
   const server = selfSigned();
   const ada = clientCertificate('ada');
   const run = await runSuite({

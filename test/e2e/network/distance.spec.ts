@@ -18,7 +18,7 @@ const TESTS = [1, 2, 3, 4]
   )
   .join('');
 
-test('`ahead` › saves round trips for contexts and reads', { tag: '@versions' }, async ({ runSuite }) => {
+test('`ahead` › saves round trips for contexts and reads', { tag: ['@versions', '@slow'] }, async ({ runSuite }) => {
   const run = await runSuite({
     config: `projects: [{ name: 'off', use: { hosted: { ahead: false } } }, { name: 'on', use: { hosted: { ahead: true } } }],`,
     tests: TESTS,

@@ -9,9 +9,9 @@ const FAILS = `
   test('fails on a page', async ({ page }) => { await page.goto('/'); expect(1).toBe(2); });
   test('fails on two pages', async ({ page, context }) => { await page.goto('/'); await context.newPage(); expect(1).toBe(2); });`;
 
-test('link › takes screenshots of failing tests, counts bytes, and uploads by path', { tag: '@versions' }, async ({
-  runSuite,
-}) => {
+test('link › takes screenshots of failing tests, counts bytes, and uploads by path', {
+  tag: ['@versions', '@slow'],
+}, async ({ runSuite }) => {
   const run = await runSuite({
     tests: {
       a: FAILS,

@@ -77,9 +77,9 @@ export default defineConfig(withHostedBrowsers({
 }));
 `;
 
-test("exposeNetwork › reaches the suite's local server only where it allows it", { tag: '@versions' }, async ({
-  newConsumer,
-}) => {
+test("exposeNetwork › reaches the suite's local server only where it allows it", {
+  tag: ['@versions', '@slow'],
+}, async ({ newConsumer }) => {
   const [service, dev, secure] = await Promise.all([
     startService({ allowLoopback: false }),
     startDevServer(),

@@ -43,7 +43,10 @@ const test = base.extend<{ app: App }>({
 
 test.use({ serviceOptions: { allowLoopback: false } });
 
-test("Vite › replaces a module in a remote browser's page", { tag: '@versions' }, async ({ runSuite, app }) => {
+test("Vite › replaces a module in a remote browser's page", { tag: ['@versions', '@slow'] }, async ({
+  runSuite,
+  app,
+}) => {
   const run = await runSuite({
     tests: `
         import { writeFileSync } from 'node:fs';

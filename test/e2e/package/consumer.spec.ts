@@ -205,7 +205,9 @@ function sharingHost(options: ts.CompilerOptions, parsed: Map<string, ts.SourceF
   };
 }
 
-test('TypeScript › resolves every entry with its types, and rejects wrong uses', async ({ directory }) => {
+test('TypeScript › resolves every entry with its types, and rejects wrong uses', { tag: '@slow' }, async ({
+  directory,
+}) => {
   const parsed = new Map<string, ts.SourceFile | undefined>();
   for (const { name, options, files } of RESOLUTIONS) {
     const place = join(directory, name);

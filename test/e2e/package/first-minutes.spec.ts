@@ -133,7 +133,9 @@ function lastStep(output: string): string {
 }
 
 for (const [title, walk] of Object.entries(WALKS)) {
-  test(`${title} › runs the script that init adds in an empty directory`, async ({ newConsumer }) => {
+  // runners.spec.ts runs a suite of each; test/unit/cli/init/puppeteer.spec.ts has what `init` adds for each.
+  const tag = walk.runner === 'vitest' ? [] : ['@slow'];
+  test(`${title} › runs the script that init adds in an empty directory`, { tag }, async ({ newConsumer }) => {
     const consumer = await empty(await newConsumer('latest', 'commonjs', Object.keys(walk.beside ?? {})), walk.beside);
     await packageOf(consumer, walk);
     await consumer.write(walk.files);
@@ -184,7 +186,9 @@ test('Playwright Test › init keeps local browsers, and adds a script for hoste
   expect(await filesOf(consumer)).toEqual(files);
 });
 
-test('Playwright Test › runs the command that init prints without a package.json', async ({ newConsumer }) => {
+test('Playwright Test › runs the command that init prints without a package.json', { tag: '@slow' }, async ({
+  newConsumer,
+}) => {
   const consumer = await empty(await newConsumer());
   // Otherwise Playwright uses the directory of the next package.json above, which is this repository's.
   const config = PLAYWRIGHT['playwright.config.ts'].replace('testDir:', "outputDir: './test-results', testDir:");

@@ -21,8 +21,8 @@ test.use({ browsers: 'stub' });
 
 const TOTAL = 2;
 
-/** In `npm test`. */
-const BRIEF = new Set(['github', 'gitlab']);
+/** The pipeline that `npm test` runs; test/package/init/ci.spec.ts compares the text of all. */
+const BRIEF: CiProvider = 'github';
 
 /** Programs that do nothing, one that copies the files that all shards have kept, and `npx` without npm's start. */
 const STUBS = {
@@ -89,7 +89,7 @@ for (const [provider, { kept, saved, shardVariables }] of Object.entries(PIPELIN
   CiProvider,
   (typeof PIPELINES)[CiProvider],
 ][]) {
-  test(`${provider} › runs shards, sweeps, and makes one report${BRIEF.has(provider) ? '' : ' @slow'}`, async ({
+  test(`${provider} › runs shards, sweeps, and makes one report${provider === BRIEF ? '' : ' @slow'}`, async ({
     newConsumer,
     service,
   }) => {
@@ -127,7 +127,9 @@ for (const [provider, { kept, saved, shardVariables }] of Object.entries(PIPELIN
   });
 }
 
-test('github › uses the emulator for a fork without a key, and fails any other run', async ({ newConsumer }) => {
+test('github › uses the emulator for a fork without a key, and fails any other run', { tag: '@slow' }, async ({
+  newConsumer,
+}) => {
   const { consumer, shard } = await checkedOut(await newConsumer(), 'github', SUITE);
   const variables = PIPELINES.github.shardVariables(0, TOTAL);
   const tests = shard.filter(({ always }) => !always);
@@ -140,7 +142,7 @@ test('github › uses the emulator for a fork without a key, and fails any other
   expect(main.printed).not.toMatch(/\bpassed/);
 });
 
-test('gitlab › keeps the record of a node:test suite', async ({ newConsumer, service }) => {
+test('gitlab › keeps the record of a node:test suite', { tag: '@slow' }, async ({ newConsumer, service }) => {
   const { consumer, shard } = await checkedOut(await newConsumer(), 'gitlab', {
     'package.json': JSON.stringify({
       scripts: { test: 'node --test' },

@@ -39,10 +39,9 @@ async function type(consumer: Consumer, command: string, env: Record<string, str
   return await runProgram(consumer, 'sh', ['-c', command], { ...offline, ...env });
 }
 
-test('docs/programs.md › its commands, and with them those of llms.txt, work one after the other', async ({
-  newConsumer,
-  service,
-}) => {
+test('docs/programs.md › its commands, and with them those of llms.txt, work one after the other', {
+  tag: '@slow',
+}, async ({ newConsumer, service }) => {
   const consumer = await newProject(await newConsumer());
   const [install = '', ...commands] = commandsIn('docs/programs.md');
   expect(install).toBe(INSTALL);

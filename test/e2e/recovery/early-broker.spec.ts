@@ -3,6 +3,7 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf, leftProcesses } from '../../support/e2e/process-tree.ts';
 import { runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { slowIf } from '../../support/property-runs.ts';
 
 /** The broker's process starts when the config is read. If no run follows, none is left, and nothing is printed. */
 
@@ -50,29 +51,30 @@ test('an early broker › ends when the config throws', async ({ runSuite }) => 
   await expect.poll(() => leftProcesses(run.consumer.directory)).toEqual([]);
 });
 
-for (const version of ['oldest', 'latest'] as const) {
-  test(`an early broker › starts only when a hosted project runs: Playwright ${version}`, async ({
-    newConsumer,
-    service,
-  }) => {
-    const consumer = await newConsumer(version);
-    await consumer.write({
-      'playwright.config.ts': goingOn(
-        `if (process.argv[2] === 'test') console.log('CHILDREN ' + children().length);`,
-        `projects: [{ name: 'hosted' }, { name: 'local', use: { hosted: false } }],`,
-      ),
-      'tests/a.spec.ts': suite(`test('needs no browser', () => undefined);`),
-    });
-    const startsIn = async (...args: string[]) => {
-      const run = await runPlaywright(consumer, args, service.env);
-      expect(run.code, run.output).toBe(0);
-      return run.output.match(/CHILDREN \d+/g);
-    };
-    expect(await startsIn('--list')).toEqual(['CHILDREN 0']);
-    expect(await startsIn('--project=local')).toEqual(['CHILDREN 0']);
-    expect(await startsIn('--project=hosted')).toEqual(['CHILDREN 1']);
-    await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
-  });
+for (const version of ['latest', 'oldest'] as const) {
+  test(
+    `an early broker › starts only when a hosted project runs: Playwright ${version}`,
+    slowIf(version === 'oldest'),
+    async ({ newConsumer, service }) => {
+      const consumer = await newConsumer(version);
+      await consumer.write({
+        'playwright.config.ts': goingOn(
+          `if (process.argv[2] === 'test') console.log('CHILDREN ' + children().length);`,
+          `projects: [{ name: 'hosted' }, { name: 'local', use: { hosted: false } }],`,
+        ),
+        'tests/a.spec.ts': suite(`test('needs no browser', () => undefined);`),
+      });
+      const startsIn = async (...args: string[]) => {
+        const run = await runPlaywright(consumer, args, service.env);
+        expect(run.code, run.output).toBe(0);
+        return run.output.match(/CHILDREN \d+/g);
+      };
+      expect(await startsIn('--list')).toEqual(['CHILDREN 0']);
+      expect(await startsIn('--project=local')).toEqual(['CHILDREN 0']);
+      expect(await startsIn('--project=hosted')).toEqual(['CHILDREN 1']);
+      await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
+    },
+  );
 }
 
 test('a run › ends at once after Ctrl-C while the service does not respond', async ({ newConsumer }) => {

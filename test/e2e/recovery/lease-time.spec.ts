@@ -6,7 +6,7 @@ import { hostedAttachments } from '../../support/e2e/run-playwright.ts';
 test.use({ browsers: 'stub' });
 
 test('lease time › a browser that would expire is replaced, and a test that may outlive any is warned of', {
-  tag: '@versions',
+  tag: ['@versions', '@slow'],
 }, async ({ runSuite, service }) => {
   // A test with its margin needs 55 s; a session lives 60 s. After a test of 6 s, the rest is too short for another
   // one. unit/clients/shared/worker-browser-model.spec.ts tests that the next browser is requested early.

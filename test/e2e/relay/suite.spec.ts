@@ -89,15 +89,13 @@ async function startTlsRelay(playwright: string, testInfo: TestInfo): Promise<Te
   return { ...relay, env: { ...relay.env, POOLWRIGHT_RELAY: secure, NODE_EXTRA_CA_CERTS: certFile } };
 }
 
-for (const { version, tls } of [
-  { version: 'latest', tls: true },
-  { version: 'oldest', tls: false },
+for (const { version, tls, tag } of [
+  { version: 'latest', tls: true, tag: ['@versions'] },
+  { version: 'oldest', tls: false, tag: ['@versions', '@slow'] },
 ] as const) {
   test(
     `runs a suite of the ${version} Playwright through a relay${tls ? ' with TLS' : ''}, and leaves nothing`,
-    {
-      tag: '@versions',
-    },
+    { tag: [...tag] },
     async ({ newConsumer, service, site }, testInfo) => {
       const playwright = resolve(root, PLAYWRIGHTS[version], '../../..');
       const relay = tls ? await startTlsRelay(playwright, testInfo) : await startRelay({ playwright });

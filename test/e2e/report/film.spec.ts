@@ -147,7 +147,7 @@ test('film › is attached to failed tests, and its bytes are on record', { tag:
 });
 
 // runners/evidence.spec.ts tests it with all runners.
-test("film › is a file beside the record, named in the failure's message, with Puppeteer", async ({
+test("film › is a file beside the record, named in the failure's message, with Puppeteer", { tag: '@slow' }, async ({
   newConsumer,
   service,
   site,

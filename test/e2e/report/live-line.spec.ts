@@ -75,8 +75,13 @@ test('holds', async ({ page }) => {
 test.describe('at a limit of one', () => {
   test.use({ serviceOptions: { concurrentBrowsers: 1 } });
 
-  for (const reporter of ['list', 'line', 'dot']) {
-    test(`live line › does not disturb the ${reporter} reporter`, { tag: '@versions' }, async ({
+  for (const [reporter, tag] of [
+    ['list', []],
+    // Whatever a reporter writes: test/unit/report/status-line.spec.ts.
+    ['line', ['@slow']],
+    ['dot', ['@slow']],
+  ] as const) {
+    test(`live line › does not disturb the ${reporter} reporter`, { tag: ['@versions', ...tag] }, async ({
       newConsumer,
       service,
     }) => {

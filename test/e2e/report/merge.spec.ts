@@ -39,7 +39,7 @@ async function drawn(consumer: Consumer, file: string) {
 }
 
 test('merge › joins shards by `poolwright report merge` and `playwright merge-reports`', {
-  tag: '@versions',
+  tag: ['@versions', '@slow'],
 }, async ({ newConsumer, service, site }) => {
   const consumer = await newConsumer();
   await runShards(consumer, service, site);

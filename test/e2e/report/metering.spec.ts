@@ -79,7 +79,7 @@ async function attachmentsOf(run: SuiteRun) {
   return Object.fromEntries(tests.map(({ title, results }) => [title, hostedAttachments(results.at(-1))[0]]));
 }
 
-test("metering › counts the bytes of each test's own pages", { tag: '@versions' }, async ({
+test("metering › counts the bytes of each test's own pages", { tag: ['@versions', '@slow'] }, async ({
   runSuite,
   service,
   page,
@@ -202,7 +202,11 @@ test("metering › puts the running session's figure into attachments, and the f
   }
 });
 
-test('metering › asks a service without figures once per session', async ({ runSuite, service, page }) => {
+test('metering › asks a service without figures once per session', { tag: '@slow' }, async ({
+  runSuite,
+  service,
+  page,
+}) => {
   const proxy = await startFigureProxy(service.emulator.baseURL, null);
   try {
     const run = await runSuite({

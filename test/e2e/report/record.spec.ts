@@ -3,6 +3,7 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf } from '../../support/e2e/process-tree.ts';
 import { hostedAttachments, startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { slowIf } from '../../support/property-runs.ts';
 
 /** `run.json`: which session served which test, when, and how it ended; the file is complete at any time. */
 
@@ -31,42 +32,51 @@ const EXPECTED = [
 ];
 
 for (const reporter of ['ours', 'none of ours']) {
-  test(`run.json › has every session with its times and tests (${reporter} loaded)`, async ({ runSuite }) => {
-    // Without our reporter, the broker writes the record, however many tests there are.
-    const args = reporter === 'ours' ? [] : ['--reporter=json', '--grep=passes|flaky'];
-    const expected = EXPECTED.filter(([title]) => reporter === 'ours' || /passes|flaky/.test(String(title)));
-    const run = await runSuite({ config: 'retries: 1,', tests: SUITE, args: args, code: reporter === 'ours' ? 1 : 0 });
-    const record = await run.record();
-    expect(record.endedAt).not.toBeNull();
-    const tests = record.sessions.flatMap((session) => session.tests);
-    expect(tests.map(({ title, retry, status, ok }) => [title, retry, status, ok])).toEqual(expected);
+  test(
+    `run.json › has every session with its times and tests (${reporter} loaded)`,
+    slowIf(reporter !== 'ours'),
+    async ({ runSuite }) => {
+      // Without our reporter, the broker writes the record, however many tests there are.
+      const args = reporter === 'ours' ? [] : ['--reporter=json', '--grep=passes|flaky'];
+      const expected = EXPECTED.filter(([title]) => reporter === 'ours' || /passes|flaky/.test(String(title)));
+      const run = await runSuite({
+        config: 'retries: 1,',
+        tests: SUITE,
+        args: args,
+        code: reporter === 'ours' ? 1 : 0,
+      });
+      const record = await run.record();
+      expect(record.endedAt).not.toBeNull();
+      const tests = record.sessions.flatMap((session) => session.tests);
+      expect(tests.map(({ title, retry, status, ok }) => [title, retry, status, ok])).toEqual(expected);
 
-    const reported = (await run.tests()).flatMap(({ title, results }) =>
-      results.map((result) => ({ title, result, attachment: hostedAttachments(result)[0] })),
-    );
-    for (const session of record.sessions) {
-      const served = reported.filter(({ attachment }) => attachment?.sessionId === session.sessionId);
-      expect(session.tests).toHaveLength(served.length);
-      expect(session).toMatchObject({ type: 'hosted', shard: null, endConfirmed: true });
-      const moments = [
-        session.requestedAt,
-        session.startedAt,
-        session.lentAt,
-        // A worker's first test begins before its browser is available, and may even fail before.
-        ...session.tests.slice(1).flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]),
-        session.endingAt,
-        session.endedAt,
-      ].map((moment) => Date.parse(moment ?? ''));
-      expect(moments).toEqual([...moments].sort((a, b) => a - b));
-      for (const { title, result, attachment } of served) {
-        const recorded = session.tests.find((one) => one.title.endsWith(title) && one.retry === result.retry);
-        expect(recorded, title).toMatchObject({ observedBytes: attachment?.observedBytes, file: 'a.spec.ts' });
-      }
-      expect(session.tests.reduce((sum, { observedBytes }) => sum + (observedBytes ?? 0), 0)).toBe(
-        session.observedBytes,
+      const reported = (await run.tests()).flatMap(({ title, results }) =>
+        results.map((result) => ({ title, result, attachment: hostedAttachments(result)[0] })),
       );
-    }
-  });
+      for (const session of record.sessions) {
+        const served = reported.filter(({ attachment }) => attachment?.sessionId === session.sessionId);
+        expect(session.tests).toHaveLength(served.length);
+        expect(session).toMatchObject({ type: 'hosted', shard: null, endConfirmed: true });
+        const moments = [
+          session.requestedAt,
+          session.startedAt,
+          session.lentAt,
+          // A worker's first test begins before its browser is available, and may even fail before.
+          ...session.tests.slice(1).flatMap(({ startedAt, endedAt }) => [startedAt, endedAt]),
+          session.endingAt,
+          session.endedAt,
+        ].map((moment) => Date.parse(moment ?? ''));
+        expect(moments).toEqual([...moments].sort((a, b) => a - b));
+        for (const { title, result, attachment } of served) {
+          const recorded = session.tests.find((one) => one.title.endsWith(title) && one.retry === result.retry);
+          expect(recorded, title).toMatchObject({ observedBytes: attachment?.observedBytes, file: 'a.spec.ts' });
+        }
+        expect(session.tests.reduce((sum, { observedBytes }) => sum + (observedBytes ?? 0), 0)).toBe(
+          session.observedBytes,
+        );
+      }
+    },
+  );
 }
 
 test('run.json › is complete after a crash, and continued by another broker', async ({ newConsumer, service }) => {

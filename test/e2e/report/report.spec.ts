@@ -53,7 +53,9 @@ test('budget › fails the run when it is exceeded, without our reporter, too', 
 test.describe('where no page matters', () => {
   test.use({ browsers: 'stub' });
 
-  test('reporter › is loaded once when the config contains it, with its options', async ({ runSuite }) => {
+  test('reporter › is loaded once when the config contains it, with its options', { tag: '@slow' }, async ({
+    runSuite,
+  }) => {
     const config = "reporter: [['list'], ['poolwright/reporter', { budget: { sessions: 0 } }]],";
     const tests = `test('opens', async ({ page }) => { await page.goto('about:blank'); });`;
     const run = await runSuite({ config, tests, code: 1 });

@@ -34,7 +34,10 @@ test('402 › requests no further browser, and reports the error for every file'
 test.describe('at a limit of one', () => {
   test.use({ serviceOptions: { concurrentBrowsers: 1 } });
 
-  test('403 › gives the browser to the second worker when the first has finished', async ({ newConsumer, service }) => {
+  test('403 › gives the browser to the second worker when the first has finished', { tag: '@slow' }, async ({
+    newConsumer,
+    service,
+  }) => {
     // A run that knows the limit asks for no browser beyond it, if the first worker has its browser by then.
     await service.addFaults([{ match: { method: 'GET', path: '/v1/account/billing' }, effect: { status: 500 } }]);
     // Until the other worker was refused: on a busy machine, it may ask seconds later.

@@ -1,11 +1,11 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { brokerOf, leftProcesses, processesIn } from '../../support/e2e/process-tree.ts';
 import { runCommand, startCommand } from '../../support/e2e/run-command.ts';
-import { kits, type RunnerTest, vitest } from '../../support/e2e/runner-kits.ts';
+import { kits, type RunnerTest, sharedTag, vitest } from '../../support/e2e/runner-kits.ts';
 import { outcomes, recordOf } from '../../support/e2e/runner-records.ts';
 import { fullLength } from '../../support/property-runs.ts';
 
-/** Puppeteer on hosted browsers: the behaviour that all runners share. */
+/** Puppeteer on hosted browsers: the behaviour that all runners share. Each has its own in jest.spec.ts and so on. */
 
 const GOES = `await page.goto(process.env.SITE_URL);`;
 const STAYS: RunnerTest = {
@@ -24,11 +24,9 @@ for (const kit of kits) {
 
     // Below all runners, the same code goes on with another broker.
     const losesBroker = fullLength(true, kit === vitest);
-    test(`a run › uses one browser until it ${losesBroker ? 'or the broker ' : ''}dies, and records every test`, async ({
-      newConsumer,
-      service,
-      site,
-    }) => {
+    test(`a run › uses one browser until it ${losesBroker ? 'or the broker ' : ''}dies, and records every test`, {
+      tag: sharedTag(kit),
+    }, async ({ newConsumer, service, site }) => {
       const consumer = await newConsumer('latest', 'commonjs', kit.packages);
       const tests = [
         { name: 'passes', body: `${GOES} expect(await page.title()).not.toBe('');` },
@@ -123,10 +121,10 @@ for (const kit of kits) {
     test.describe('where no page matters', () => {
       test.use({ browsers: 'stub' });
 
-      test('a run › ends broker and browser after SIGKILL of a process that runs a test, and of the runner', async ({
-        newConsumer,
-        service,
-      }) => {
+      // One broker ends the browsers of every runner whose connection breaks.
+      test('a run › ends broker and browser after SIGKILL of a process that runs a test, and of the runner', {
+        tag: sharedTag(kit),
+      }, async ({ newConsumer, service }) => {
         const consumer = await newConsumer('latest', 'commonjs', kit.packages);
         const { otherProcess } = kit;
         await consumer.write(files({ a: [STAYS], b: [STAYS] }));

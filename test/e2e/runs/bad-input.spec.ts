@@ -166,7 +166,9 @@ test('bad input › an invalid key is reported once, in the output of reporters,
   expect(await service.allSessions()).toBe(0);
 });
 
-test('bad input › an address that never responds fails the run in limited time', async ({ runSuite }) => {
+test('bad input › an address that never responds fails the run in limited time', { tag: '@slow' }, async ({
+  runSuite,
+}) => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

@@ -7,6 +7,7 @@ import type { Consumer } from '../../support/e2e/consumer.ts';
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { runPlaywright, startPlaywright } from '../../support/e2e/run-playwright.ts';
 import { suite, wrappedConfig } from '../../support/e2e/suites.ts';
+import { fullLength } from '../../support/property-runs.ts';
 import { poolwright } from '../../support/unit/cli/command-line.ts';
 
 /** Shards of a real suite that are balanced by timings: each test runs in one of them. */
@@ -83,10 +84,10 @@ function ranIn(records: readonly RunRecord[]): string[][] {
   );
 }
 
-test('balanced shards › run each test once, for 2 and 4 shards', { tag: '@versions' }, async ({
-  newConsumer,
-  service,
-}) => {
+/** More numbers of shards, with every kind of suite: test/unit/report/shards/shard-suite.spec.ts. */
+const TOTALS = fullLength([2, 4], [2]);
+
+test('balanced shards › run each test once', { tag: ['@versions', '@long'] }, async ({ newConsumer, service }) => {
   test.setTimeout(480_000);
   const consumer = await newConsumer();
   await consumer.write(FILES);
@@ -103,7 +104,7 @@ test('balanced shards › run each test once, for 2 and 4 shards', { tag: '@vers
     await consumer.write({ 'poolwright-timings.json': text });
   });
 
-  for (const total of [2, 4]) {
+  for (const total of TOTALS) {
     const records = await runShards(consumer, { total, env });
     const ran = ranIn(records);
     expect(new Set(ran.flat()).size).toBe(TESTS);
@@ -119,7 +120,7 @@ test('balanced shards › run each test once, for 2 and 4 shards', { tag: '@vers
       expect([0, 2]).toContain(steps.length);
     }
   }
-  const merged = JSON.parse(await consumer.read('of-4/all/timings.json'));
+  const merged = JSON.parse(await consumer.read(`of-${Math.max(...TOTALS)}/all/timings.json`));
   // The emulator's plan.
   expect(merged.browsers).toBe(10);
   expect(merged.projects.main['tests/a.spec.ts'].one).toHaveLength(2);
@@ -142,7 +143,10 @@ test('balanced shards › run each test once, for 2 and 4 shards', { tag: '@vers
   });
 });
 
-test('balanced shards › with --grep, --project, test.only and --last-failed', async ({ newConsumer, service }) => {
+test('balanced shards › with --grep, --project, test.only and --last-failed', { tag: '@slow' }, async ({
+  newConsumer,
+  service,
+}) => {
   test.setTimeout(480_000);
   const consumer = await newConsumer();
   await consumer.write({
@@ -245,7 +249,7 @@ test('balanced shards › in --list and --only-changed, and with another reporte
   expect(others.output).toContain('4 passed');
 });
 
-test('balanced shards › UI mode runs all that it shows', async ({ newConsumer, service, page }) => {
+test('balanced shards › UI mode runs all that it shows', { tag: '@slow' }, async ({ newConsumer, service, page }) => {
   const consumer = await newConsumer();
   await consumer.write(TWO);
   const run = startPlaywright(consumer, ['--ui-host=127.0.0.1', '--ui-port=0', '--shard=2/2'], service.env);

@@ -3,6 +3,7 @@ import { reportedTests, runPlaywright } from '../../support/e2e/run-playwright.t
 import { recordOf } from '../../support/e2e/runner-records.ts';
 import { suiteFiles } from '../../support/e2e/suite-run.ts';
 import { send } from '../../support/processes.ts';
+import { slowIf } from '../../support/property-runs.ts';
 
 /** Browsers that tests and fixtures launch themselves, without a change to their code. */
 
@@ -47,32 +48,32 @@ const LAUNCHES = `import { chromium, expect, test as base } from '@playwright/te
   });`;
 
 for (const version of ['latest', 'oldest'] as const) {
-  test(`launch(), launchPersistentContext() and launchServer() › get hosted browsers: Playwright ${version}`, async ({
-    newConsumer,
-    service,
-    site,
-  }) => {
-    const consumer = await newConsumer(version);
-    await consumer.write(suiteFiles({ config: 'workers: 1,', tests: LAUNCHES }));
-    const { output } = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
-    expect(output).toContain('5 passed');
-    expect(output).not.toContain('of this machine');
-    const { sessions } = await recordOf(consumer);
-    const used = sessions.flatMap(({ tests }) => tests.map(({ title }) => title));
-    expect(used.sort()).toEqual([
-      ...['a server', 'in a fixture'],
-      ...['in a test, beside page', 'in a test, beside page'],
-      ...['two, which stay open', 'two, which stay open'],
-      'with a profile',
-    ]);
-    for (const { endConfirmed, tests } of sessions) {
-      expect(endConfirmed).toBe(true);
-      expect(tests[0]?.proxiedBytes).toBeGreaterThan(0);
-    }
-    for (const { annotations } of await reportedTests(consumer))
-      expect(annotations.filter(({ type }) => type === 'local-browser')).toEqual([]);
-    expect(await service.running()).toEqual([]);
-  });
+  test(
+    `launch(), launchPersistentContext() and launchServer() › get hosted browsers: Playwright ${version}`,
+    slowIf(version === 'oldest'),
+    async ({ newConsumer, service, site }) => {
+      const consumer = await newConsumer(version);
+      await consumer.write(suiteFiles({ config: 'workers: 1,', tests: LAUNCHES }));
+      const { output } = await runPlaywright(consumer, [], { ...service.env, SITE_URL: site.url });
+      expect(output).toContain('5 passed');
+      expect(output).not.toContain('of this machine');
+      const { sessions } = await recordOf(consumer);
+      const used = sessions.flatMap(({ tests }) => tests.map(({ title }) => title));
+      expect(used.sort()).toEqual([
+        ...['a server', 'in a fixture'],
+        ...['in a test, beside page', 'in a test, beside page'],
+        ...['two, which stay open', 'two, which stay open'],
+        'with a profile',
+      ]);
+      for (const { endConfirmed, tests } of sessions) {
+        expect(endConfirmed).toBe(true);
+        expect(tests[0]?.proxiedBytes).toBeGreaterThan(0);
+      }
+      for (const { annotations } of await reportedTests(consumer))
+        expect(annotations.filter(({ type }) => type === 'local-browser')).toEqual([]);
+      expect(await service.running()).toEqual([]);
+    },
+  );
 }
 
 test('the test of poolwright › has them without the config wrapper', async ({ runSuite, service }) => {

@@ -67,7 +67,7 @@ test('browsers that the code starts › are named once by the run, with their pl
   expect(await service.running()).toEqual([]);
 });
 
-test('a run without hosted projects › names its local browsers', async ({ runSuite, service }) => {
+test('a run without hosted projects › names its local browsers', { tag: '@slow' }, async ({ runSuite, service }) => {
   const tests = `test('needs no page', () => {});`;
   const config = "use: { browserName: 'webkit' }, projects: [{ name: 'fox', use: { browserName: 'firefox' } }, {}],";
   const { output } = await runSuite({ config, tests });

@@ -53,7 +53,7 @@ test("POOLWRIGHT_SERVICE=local › runs on Playwright's own browsers", { tag: '@
 test.describe('a screenshot', () => {
   test.use({ browsers: 'shell' });
 
-  test('matches the baseline that a local browser made', async ({ newConsumer, service, site }) => {
+  test('matches the baseline that a local browser made', { tag: '@slow' }, async ({ newConsumer, service, site }) => {
     const launch = JSON.stringify({ executablePath: await localChromium() });
     const consumer = await newConsumer();
     await consumer.write({

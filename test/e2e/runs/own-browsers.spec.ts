@@ -71,9 +71,9 @@ test('`browsers`: addresses without a browser cost no test, and are left out, sa
   expect(output + JSON.stringify(sessions)).not.toContain('s3cret-word');
 });
 
-test('`browsers`: a server that accepts connections and never responds costs one time limit, not one per test', async ({
-  runSuite,
-}) => {
+test('`browsers`: a server that accepts connections and never responds costs one time limit, not one per test', {
+  tag: '@slow',
+}, async ({ runSuite }) => {
   let connections = 0;
   const server = createServer(() => {
     connections += 1;

@@ -9,6 +9,7 @@ import { brokerOf } from '../../support/e2e/process-tree.ts';
 import { providerFile } from '../../support/e2e/provider-file.ts';
 import { runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { STAYS } from '../../support/e2e/suites.ts';
+import { slowIf } from '../../support/property-runs.ts';
 import { poolwright } from '../../support/run-cli.ts';
 
 /** A provider of the user's. It gets its browsers from the service of the test, which thus sees what is left. */
@@ -123,7 +124,7 @@ const WRONG = {
   },
 };
 for (const [name, { text, says }] of Object.entries(WRONG)) {
-  test(`one clear error, and no test has a browser: ${name}`, async ({ runSuite }) => {
+  test(`one clear error, and no test has a browser: ${name}`, slowIf(name === 'refused'), async ({ runSuite }) => {
     const { output } = await runSuite({ tests: THREE, options: OPTION, files: { 'browsers.ts': text }, code: 1 });
     expect(output).toContain(says);
     // On a slow machine, the first test may be interrupted while it waits for its browser.

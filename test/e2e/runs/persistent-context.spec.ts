@@ -11,7 +11,7 @@ const SIGNATURE = 'document.documentElement.dataset.probe';
 
 test(
   'persistent context › has a saved profile and an extension',
-  { tag: '@versions' },
+  { tag: ['@versions', '@slow'] },
   async ({ runSuite, service }, testInfo) => {
     const archive = testInfo.outputPath('probe.zip');
     await writeFile(archive, await probeExtension());

@@ -10,7 +10,9 @@ test.describe('where no page matters', () => {
   test.describe('with a plan of one browser', () => {
     test.use({ serviceOptions: { concurrentBrowsers: 1 } });
 
-    test('test locks › an idle worker gives its browser to the test that runs alone', async ({ runSuite }) => {
+    test('test locks › an idle worker gives its browser to the test that runs alone', { tag: '@slow' }, async ({
+      runSuite,
+    }) => {
       const alone = `test('alone', { lock: '-exclusive-' }, async ({ page }) => { await page.goto('about:blank'); });`;
       const run = await runSuite({ tests: { a: OPENS, b: alone, c: OPENS, d: alone }, args: ['--workers=2'] });
       const { sessions, failures } = await run.record();
@@ -19,7 +21,9 @@ test.describe('where no page matters', () => {
     });
   });
 
-  test('retryStrategy: isolated › retries use a browser of the run, and are on record', async ({ runSuite }) => {
+  test('retryStrategy: isolated › retries use a browser of the run, and are on record', { tag: '@slow' }, async ({
+    runSuite,
+  }) => {
     const fails = `test('fails once', async ({ page }, { retry }) => { await page.goto('about:blank'); expect(retry).toBe(1); });`;
     const run = await runSuite({
       tests: { a: fails, b: fails, c: OPENS },
@@ -36,7 +40,10 @@ test.describe('where no page matters', () => {
     expect(sessions.length).toBeLessThanOrEqual(2);
   });
 
-  test('project.default: false › gets no browser unless it is named', async ({ runSuite, service }) => {
+  test('project.default: false › gets no browser unless it is named', { tag: '@slow' }, async ({
+    runSuite,
+    service,
+  }) => {
     const pool = await service.client.createPool({ name: 'other', size: 1 });
     const suite = {
       tests: OPENS,
@@ -72,7 +79,9 @@ test.describe('where no page matters', () => {
   });
 });
 
-test('--debug=cli › does not pause a test on a hosted browser, and the run prints that', async ({ runSuite }) => {
+test('--debug=cli › does not pause a test on a hosted browser, and the run prints that', { tag: '@slow' }, async ({
+  runSuite,
+}) => {
   const run = await runSuite({
     tests: `test('goes on', async ({ page }) => {
       await page.setContent('<button>go</button>');

@@ -10,7 +10,7 @@ const warningsIn = (output: string) => output.split('\n').filter((line) => line.
 test.describe('a plan for three browsers, and an empty balance', () => {
   test.use({ serviceOptions: { concurrentBrowsers: 3, balanceCents: 0 } });
 
-  test('warnings › name the plan, the balance, and pools that are too small or unhealthy', async ({
+  test('warnings › name the plan, the balance, and pools that are too small or unhealthy', { tag: '@slow' }, async ({
     startSuite,
     service,
   }) => {
@@ -40,7 +40,10 @@ test.describe('a service that does not tell the plan', () => {
   const faults = [{ match: { path: '/v1/account/*' }, effect: { status: 403, body: { error: 'no' } }, count: 9 }];
   test.use({ serviceOptions: { concurrentBrowsers: 4, faults } });
 
-  test('warnings › are absent when the capacity suffices as far as known', async ({ runSuite, service }) => {
+  test('warnings › are absent when the capacity suffices as far as known', { tag: '@slow' }, async ({
+    runSuite,
+    service,
+  }) => {
     await service.client.createPool({ name: 'e2e', size: 4 });
     const run = await runSuite({ options: `{ pool: 'e2e' }`, tests: OPENS, args: ['--workers=2', '--shard=1/2'] });
     expect(warningsIn(run.output)).toEqual([]);

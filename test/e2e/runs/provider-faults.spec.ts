@@ -5,7 +5,9 @@ import { providerFile } from '../../support/e2e/provider-file.ts';
 
 /**
  * A provider that eats the memory, or blocks its thread, while a test of the run has a browser: only the provider's
- * process ends. Limits are the real ones: Node's heap, and the time limit of a blocked process.
+ * process ends. Limits are the real ones: Node's heap, and the time limit of a blocked process. Each time, a provider's
+ * process meets both without a run (unit/providers/module/module-process.spec.ts), and a run one that ends its process
+ * (own-provider.spec.ts).
  */
 
 test.use({ browsers: 'stub' });
@@ -50,7 +52,7 @@ for (const { title, does, until, said } of [
     said: /browsers\.ts: `acquire` blocked its process for 4\d s/,
   },
 ]) {
-  test(title, async ({ runSuite, service }) => {
+  test(title, { tag: '@slow' }, async ({ runSuite, service }) => {
     test.setTimeout(180_000);
     const { output, record, consumer } = await runSuite({
       ...PARALLEL,
@@ -68,7 +70,10 @@ for (const { title, does, until, said } of [
   });
 }
 
-test('eats its memory each time: one error names file and function', async ({ runSuite, service }) => {
+test('eats its memory each time: one error names file and function', { tag: '@slow' }, async ({
+  runSuite,
+  service,
+}) => {
   test.setTimeout(180_000);
   const { output } = await runSuite({
     options: OPTION,

@@ -49,7 +49,7 @@ test('reuseContext › records the context for every test with a page, and gets 
   expect(await service.running()).toEqual([]);
 });
 
-test('component tests, which reuse their context, are recorded', async ({ runSuite, service }) => {
+test('component tests, which reuse their context, are recorded', { tag: '@slow' }, async ({ runSuite, service }) => {
   // What their `defineConfig` and `test` add; bench/results/compatibility.md has the packages themselves.
   const run = await runSuite({
     config: `'@playwright/experimental-ct-core': {},`,

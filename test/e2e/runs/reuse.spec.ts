@@ -101,7 +101,10 @@ test('reuse › shares a browser within the run, a worker or one test', { tag: '
 test.describe('at a limit of one', () => {
   test.use({ serviceOptions: { concurrentBrowsers: 1 } });
 
-  test("reuse: 'test' › queues prefetches, and creates no unused browser", async ({ runSuite, service }) => {
+  test("reuse: 'test' › queues prefetches, and creates no unused browser", { tag: '@slow' }, async ({
+    runSuite,
+    service,
+  }) => {
     const run = await runSuite({
       options: `{ reuse: 'test', acquireTimeout: 5000 }`,
       tests: `
@@ -186,7 +189,10 @@ for (const { workers, parallel, warm, tag = '@slow' } of [
   });
 }
 
-test('reuse › keeps a browser for the next worker, however slowly that starts', async ({ runSuite, service }) => {
+test('reuse › keeps a browser for the next worker, however slowly that starts', { tag: '@slow' }, async ({
+  runSuite,
+  service,
+}) => {
   const run = await runSuite({
     // As on a busy machine.
     config: `...(process.env.TEST_WORKER_INDEX && Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7_000) && {}),`,

@@ -1,6 +1,7 @@
 import { expect, test } from '../../support/e2e/fixtures.ts';
 import { hostedAttachments, reportedTests, runPlaywright } from '../../support/e2e/run-playwright.ts';
 import { wrappedConfig } from '../../support/e2e/suites.ts';
+import { slowIf } from '../../support/property-runs.ts';
 
 const UNWRAPPED = `
 import { defineConfig } from '@playwright/test';
@@ -43,11 +44,9 @@ for (const [name, config] of [
   ['without the wrapper', UNWRAPPED],
   ['with it', wrappedConfig(`{ session: { note: 'mine' } }`)],
 ] as const) {
-  test(`hostedSession › is provided in poolwright's test ${name}`, { tag: '@versions' }, async ({
-    newConsumer,
-    service,
-    site,
-  }) => {
+  test(`hostedSession › is provided in poolwright's test ${name}`, {
+    tag: ['@versions', ...slowIf(name === 'with it').tag],
+  }, async ({ newConsumer, service, site }) => {
     const consumer = await newConsumer();
     await consumer.write({ 'playwright.config.ts': config, 'tests/a.spec.ts': SUITE });
     const run = await runPlaywright(consumer, ['--workers=1'], { ...service.env, SITE_URL: site.url });

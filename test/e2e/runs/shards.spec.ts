@@ -13,7 +13,10 @@ test.use({ browsers: 'stub' });
 test.describe('at a limit of two', () => {
   test.use({ serviceOptions: { concurrentBrowsers: 2 } });
 
-  test('shards › finish within one workspace limit; DEBUG logs the broker', async ({ startSuite, service }) => {
+  test('shards › finish within one workspace limit; DEBUG logs the broker', { tag: '@slow' }, async ({
+    startSuite,
+    service,
+  }) => {
     const SHARDS = 2;
     const opens = `test('opens', async ({ page }) => {
       await page.goto('about:blank');

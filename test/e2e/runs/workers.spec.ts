@@ -126,7 +126,7 @@ test('runs', async ({}, { project, repeatEachIndex, config }) => {
 test.describe('with a plan that has shrunk to one browser', () => {
   test.use({ serviceOptions: { concurrentBrowsers: 1 } });
 
-  test('workers › over the limit wait for the others, longer than `acquireTimeout`', async ({
+  test('workers › over the limit wait for the others, longer than `acquireTimeout`', { tag: '@slow' }, async ({
     newConsumer,
     service,
   }) => {

@@ -106,7 +106,7 @@ test('--headed opens one page without any secret of the run; it stays until it i
   await expect(readFile(new URL(address))).rejects.toThrow('ENOENT');
 });
 
-test('--headed only prints in CI and without a screen, and nothing for local projects', async ({
+test('--headed only prints in CI and without a screen, and nothing for local projects', { tag: '@slow' }, async ({
   newConsumer,
   service,
   desk,

@@ -9,7 +9,7 @@ import { expect, test } from '../../support/e2e/fixtures.ts';
 import { leftProcesses } from '../../support/e2e/process-tree.ts';
 import { startCommand } from '../../support/e2e/run-command.ts';
 import { startPlaywright } from '../../support/e2e/run-playwright.ts';
-import { kits, mocha, sharedTag } from '../../support/e2e/runner-kits.ts';
+import { kits, sharedTag } from '../../support/e2e/runner-kits.ts';
 import { ownTitle, type Watched, watchRun } from '../../support/watch/watched-run.ts';
 
 /** A person uses the page of a test on hold, and releases the test. With each runner, who watches sees its tests. */
@@ -30,7 +30,7 @@ const HOLD = `
 
 test.use({ browsers: 'shell' });
 
-test('Playwright: the test continues with what a person did, longer than its timeout', async ({
+test('Playwright: the test continues with what a person did, longer than its timeout', { tag: '@slow' }, async ({
   newConsumer,
   service,
 }) => {
@@ -170,7 +170,7 @@ test.describe('where no page matters', () => {
 for (const kit of kits) {
   // Mocha pauses a test's timeout; the others have no way to do so.
   test(`${kit.runner}: shows tests that wait for a person, when asked to and when failed`, {
-    tag: sharedTag(kit, mocha),
+    tag: sharedTag(kit),
   }, async ({ newConsumer, service }) => {
     const consumer = await newConsumer('latest', 'commonjs', kit.packages);
     const names = ['logs in by hand', 'fails with a page'].map((name) => ownTitle(`${name} with ${kit.runner}`));

@@ -94,7 +94,7 @@ test('Playwright: shows tests, steps, pages and pictures, also of a run that beg
   await expect.poll(() => leftProcesses(consumer.directory)).toEqual([]);
 });
 
-test('shows what a slot without a browser waits for', async ({ newConsumer }) => {
+test('shows what a slot without a browser waits for', { tag: '@slow' }, async ({ newConsumer }) => {
   const service = await startService({ browser: 'stub', concurrentBrowsers: 1 });
   const consumer = await newConsumer();
   await consumer.write({

@@ -6,6 +6,7 @@ import { newPublicKey } from '../../../src/emulator/extensions/manifest.ts';
 import { ZIP_LIMITS } from '../../../src/emulator/extensions/unpack-zip.ts';
 import { ServiceClient, ServiceError } from '../../../src/service/index.ts';
 import { test as base, expect, type TestEmulator } from '../../support/emulator/fixtures.ts';
+import { slowIf } from '../../support/property-runs.ts';
 import { manifest, probeExtension, rename, zip } from '../../support/zip.ts';
 
 interface Fixtures {
@@ -117,36 +118,35 @@ test("an extension with a key has that key's ID, and a name in its language", as
   expect(await signature(session.cdpUrl as string)).toBe(`${extension.crxExtensionId} 1.2`);
 });
 
-test("a pool's warm browser has its extensions, and a saved profile their data", async ({
-  start,
-  clientOf,
-  connect,
-  signature,
-}) => {
-  const emulator = await start({ allowLoopback: true });
-  const client = clientOf(emulator);
-  const { extensionId, crxExtensionId } = await client.uploadExtension(await probeExtension());
-  const browser = { extensionIds: [extensionId], profile: { name: 'p', persist: true } };
-  const pool = await client.createPool({ name: 'warm', size: 1, browser });
-  const lease = await client.acquire(pool.id, { waitMs: 30_000 });
-  expect(await signature(lease.cdpUrl)).toBe(`${crxExtensionId} 1.2`);
-  const storage = async (cdpUrl: string) => {
-    const context = (await connect(cdpUrl)).contexts()[0];
-    const url = `chrome-extension://${crxExtensionId}/manifest.json`;
-    const page = await context?.newPage();
-    await page?.goto(url);
-    return page;
-  };
-  const page = await storage(lease.cdpUrl);
-  await page?.evaluate('chrome.storage.local.set({ seen: 1 })');
-  await client.release(pool.id, lease.leaseId);
-  const next = await client.createSession(browser);
-  const stored = await (await storage(next.cdpUrl as string))?.evaluate('chrome.storage.local.get()');
-  expect(stored).toEqual({ seen: 1 });
-  // The profile also works without the extension.
-  const bare = await client.createSession({ profile: { name: 'p' } });
-  expect(await signature(bare.cdpUrl as string)).toBeUndefined();
-});
+test(
+  "a pool's warm browser has its extensions, and a saved profile their data",
+  slowIf(true),
+  async ({ start, clientOf, connect, signature }) => {
+    const emulator = await start({ allowLoopback: true });
+    const client = clientOf(emulator);
+    const { extensionId, crxExtensionId } = await client.uploadExtension(await probeExtension());
+    const browser = { extensionIds: [extensionId], profile: { name: 'p', persist: true } };
+    const pool = await client.createPool({ name: 'warm', size: 1, browser });
+    const lease = await client.acquire(pool.id, { waitMs: 30_000 });
+    expect(await signature(lease.cdpUrl)).toBe(`${crxExtensionId} 1.2`);
+    const storage = async (cdpUrl: string) => {
+      const context = (await connect(cdpUrl)).contexts()[0];
+      const url = `chrome-extension://${crxExtensionId}/manifest.json`;
+      const page = await context?.newPage();
+      await page?.goto(url);
+      return page;
+    };
+    const page = await storage(lease.cdpUrl);
+    await page?.evaluate('chrome.storage.local.set({ seen: 1 })');
+    await client.release(pool.id, lease.leaseId);
+    const next = await client.createSession(browser);
+    const stored = await (await storage(next.cdpUrl as string))?.evaluate('chrome.storage.local.get()');
+    expect(stored).toEqual({ seen: 1 });
+    // The profile also works without the extension.
+    const bare = await client.createSession({ profile: { name: 'p' } });
+    expect(await signature(bare.cdpUrl as string)).toBeUndefined();
+  },
+);
 
 test('an extension that Chromium cannot load is a 400 with its reason', async ({ start, clientOf }) => {
   const emulator = await start();

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { type Answer, Api } from '../../support/emulator/api.ts';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { startEmulatorProcess } from '../../support/emulator-process.ts';
+import { slowIf } from '../../support/property-runs.ts';
 import { requiresFound } from '../../support/requires.ts';
 
 /**
@@ -36,7 +37,7 @@ function byStatus(answers: Answer[]): Record<number, number> {
   return counts;
 }
 
-test(`${REQUESTS} simultaneous requests all get the right response`, async () => {
+test(`${REQUESTS} simultaneous requests all get the right response`, slowIf(true), async () => {
   const emulator = await startEmulatorProcess({ browser: 'stub', concurrentBrowsers: 1 });
   const api = new Api(emulator.baseURL, emulator.apiKey);
   const stranger = new Api(emulator.baseURL, 'somebody');

@@ -3,6 +3,7 @@ import { test as base, expect } from '../../support/emulator/fixtures.ts';
 import { handshake } from '../../support/emulator/handshake.ts';
 import { RawLink } from '../../support/emulator/raw-link.ts';
 import { listeningPorts } from '../../support/processes.ts';
+import { slowIf } from '../../support/property-runs.ts';
 import { requires } from '../../support/requires.ts';
 
 const test = base.extend<{ link: (cdpUrl: string) => Promise<RawLink> }>({
@@ -118,20 +119,24 @@ test.describe('the CDP address', () => {
   });
 
   for (const browser of ['chromium', 'stub'] as const) {
-    test(`responds to an invalid message as Chromium does, and continues (${browser})`, async ({ start, link }) => {
-      const { api } = await start(browser === 'stub' ? { browser } : {});
-      const emulated = await link((await api.create()).body.cdpUrl);
-      const far = await startFarChromium([]);
-      const real = await link(far.cdpUrl);
-      try {
-        for (const text of [...INVALID, ...VALID]) {
-          const [expected, actual] = await Promise.all([real, emulated].map((client) => firstResponse(client, text)));
-          expect(actual, text.slice(0, 100)).toEqual(expected);
+    test(
+      `responds to an invalid message as Chromium does, and continues (${browser})`,
+      slowIf(browser === 'stub'),
+      async ({ start, link }) => {
+        const { api } = await start(browser === 'stub' ? { browser } : {});
+        const emulated = await link((await api.create()).body.cdpUrl);
+        const far = await startFarChromium([]);
+        const real = await link(far.cdpUrl);
+        try {
+          for (const text of [...INVALID, ...VALID]) {
+            const [expected, actual] = await Promise.all([real, emulated].map((client) => firstResponse(client, text)));
+            expect(actual, text.slice(0, 100)).toEqual(expected);
+          }
+        } finally {
+          await far.close();
         }
-      } finally {
-        await far.close();
-      }
-    });
+      },
+    );
   }
 
   test('closes the connection when a client sends a binary message, as Chromium does', async ({ start, link }) => {

@@ -1,6 +1,7 @@
 import { type Browser, chromium } from '@playwright/test';
 import { expect, test } from '../../support/emulator/fixtures.ts';
 import { allOnFullChromium, localChromium } from '../../support/local-chromium.ts';
+import { slowIf } from '../../support/property-runs.ts';
 import { requiresFound } from '../../support/requires.ts';
 
 /** Each page's pixels depend on a switch of Chromium, or on the fonts and the display of the machine. */
@@ -44,18 +45,22 @@ for (const kind of ['headless shell', 'full Chromium']) {
   test.describe(kind, () => {
     test.use({ onFullChromium: kind === 'full Chromium' });
 
-    test('draws pages like the browser that Playwright starts', async ({ start, connect, onFullChromium }) => {
-      const { chromium: full } = await allOnFullChromium();
-      requiresFound('full Chromium', !onFullChromium || full !== undefined);
-      const { api } = await start();
-      const emulated = await connect((await api.create()).body.cdpUrl);
-      const executablePath = (onFullChromium ? full : undefined) ?? (await localChromium());
-      const local = await chromium.launch({ executablePath });
-      for (const options of [{}, { deviceScaleFactor: 2, colorScheme: 'dark' }]) {
-        const [expected, actual] = [await picturesOf(local, options), await picturesOf(emulated, options)];
-        for (const [name, picture] of expected) expect.soft(actual.get(name)?.equals(picture), name).toBe(true);
-      }
-      await local.close();
-    });
+    test(
+      'draws pages like the browser that Playwright starts',
+      slowIf(kind === 'full Chromium'),
+      async ({ start, connect, onFullChromium }) => {
+        const { chromium: full } = await allOnFullChromium();
+        requiresFound('full Chromium', !onFullChromium || full !== undefined);
+        const { api } = await start();
+        const emulated = await connect((await api.create()).body.cdpUrl);
+        const executablePath = (onFullChromium ? full : undefined) ?? (await localChromium());
+        const local = await chromium.launch({ executablePath });
+        for (const options of [{}, { deviceScaleFactor: 2, colorScheme: 'dark' }]) {
+          const [expected, actual] = [await picturesOf(local, options), await picturesOf(emulated, options)];
+          for (const [name, picture] of expected) expect.soft(actual.get(name)?.equals(picture), name).toBe(true);
+        }
+        await local.close();
+      },
+    );
   });
 }

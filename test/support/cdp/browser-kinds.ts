@@ -14,17 +14,8 @@ const kind = (onFullChromium: boolean, filmed: boolean): BrowserKind => ({
 });
 const ALL = [kind(false, false), kind(true, true), kind(false, true), kind(true, false)];
 
-/** The kinds that Playwright is compared on. `npm test` has each browser, and each way of filming, once. */
-export const BROWSER_KINDS = fullLength(ALL, ALL.slice(0, 2));
-
 /**
- * For comparisons that do not depend on the kind of browser: `npm test` has each way of filming once, on the headless
- * shell, which takes a fourth of full Chromium's processor time.
+ * The kinds that clients are compared on, with and without `ahead`. `npm test` has the headless shell, which takes a
+ * fourth of full Chromium's processor time, while pictures are taken: these add sessions and commands, and change none.
  */
-export const KINDS_ON_SHELL = fullLength(
-  ALL,
-  ALL.filter(({ onFullChromium }) => !onFullChromium),
-);
-
-/** For tests that `npm test` runs on the headless shell only, because they do not depend on the kind of browser. */
-export const slowOnFull = (onFullChromium: boolean) => ({ tag: onFullChromium ? ['@slow'] : [] });
+export const BROWSER_KINDS = fullLength(ALL, [kind(false, true)]);

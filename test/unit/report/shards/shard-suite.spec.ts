@@ -254,6 +254,21 @@ test('shards › leave the tests to another reporter that makes the shards', asy
   expect(whole.suite.allTests()).toHaveLength(2);
 });
 
+test('shards › are those that UI mode shows', async ({ directory, stderrOf }) => {
+  writeTimings(directory, ANY);
+  const whole = fakeSuite(directory, [{ name: '', files: { 'a.spec.ts': ['a', 'b'] } }], { current: 2, total: 2 });
+  const argv = process.argv;
+  process.argv = [...argv, '--ui-port=0'];
+  try {
+    await stderrOf(() => expect(shardSuite(whole, {}).assigned).toBeNull());
+  } finally {
+    process.argv = argv;
+  }
+  // Playwright makes no shard of those that are selected there.
+  expect(whole.sharded()).toBe(true);
+  expect(whole.suite.allTests()).toHaveLength(2);
+});
+
 test('shards › keep files together where Playwright does not show its modes', async ({ directory, stderrOf }) => {
   writeTimings(directory, ANY);
   const files = { 'a.spec.ts': ['a', 'b'], 'b.spec.ts': ['a', 'b'] };
