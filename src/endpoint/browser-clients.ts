@@ -235,7 +235,11 @@ export class BrowserClients {
 
   /** Commands in a session that has ended may get no response. */
   #forget(sessionId: string): void {
-    for (const [id, pending] of this.#pending) if (pending.sessionId === sessionId) this.#pending.delete(id);
+    for (const [id, pending] of this.#pending) {
+      if (pending.sessionId !== sessionId) continue;
+      this.#pending.delete(id);
+      pending.settle?.({ id, error: { message: 'The page was closed.' } });
+    }
   }
 
   #end(reason: string): void {

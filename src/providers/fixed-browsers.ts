@@ -112,6 +112,12 @@ export class FixedBrowsers implements CheckedProvider {
     throw new ProviderError('LIMIT_REACHED', `${ALL_IN_USE}.`);
   }
 
+  async silent(signal = new AbortController().signal): Promise<string[]> {
+    const places = this.#places.filter(({ isLeftOut, leased, max }) => isLeftOut && leased.size < max);
+    const addresses = await Promise.all(places.map((place) => this.#addressOf(place, signal)));
+    return places.flatMap(({ name }, n) => (addresses[n] === null ? name : []));
+  }
+
   async release(id: string, reason: ReleaseReason): Promise<void> {
     const place = this.#places.find(({ leased }) => leased.has(id));
     const hasResponded = place?.leased.get(id) === true;

@@ -110,9 +110,17 @@ export class ProvidedBrowsers implements BrowserProvider {
     this.#ids.delete(sessionId);
   }
 
-  /** All that the provider lists; without a list, those of this process. */
+  /**
+   * All that the provider lists; without a list, those of this process. Browsers that do not answer count as running: a
+   * request that waits at the limit tries again when one disappears from the list.
+   */
   async *list(signal?: AbortSignal): AsyncGenerator<RunningBrowser> {
-    if (!this.#calls.has('list')) return void (yield* this.#running.values());
+    if (!this.#calls.has('list')) {
+      yield* this.#running.values();
+      for (const name of (await this.#provider.silent?.(signal)) ?? [])
+        yield { sessionId: `silent ${name}`, note: null };
+      return;
+    }
     for (const { id: sessionId, label: note } of await this.#calls.list(signal)) {
       yield this.#running.get(sessionId) ?? { sessionId, note };
     }

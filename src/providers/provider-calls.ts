@@ -64,6 +64,8 @@ export interface CheckedProvider extends Provider {
   readonly runsAlready?: boolean | undefined;
   /** @throws ProviderError */
   check?(signal: AbortSignal): Promise<void>;
+  /** Names of browsers that do not answer and could be leased if they did. Asks them again. */
+  silent?(signal: AbortSignal | undefined): Promise<string[]>;
   /** This browser is in a ledger on disk: if this process dies, others release it. */
   kept?(id: string): void;
   /** Ends what it runs on. */

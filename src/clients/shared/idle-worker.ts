@@ -19,6 +19,9 @@ export interface IdleWorkerActions {
 export class IdleWorker {
   #timer: Timer | null = null;
   #since = 0;
+  #isInTest = true;
+  /** For how many other browsers the running test waits. */
+  #waits = 0;
 
   readonly #actions: IdleWorkerActions;
   readonly #clock: Clock;
@@ -30,18 +33,39 @@ export class IdleWorker {
 
   /** A test is over, and maybe no other begins. */
   begin(): void {
-    this.end();
-    this.#since = this.#clock.now();
-    this.#askLater();
+    this.#isInTest = false;
+    this.#start();
   }
 
   /** The browser is used outside of a test: if the worker is idle, it is so from now on. */
   restart(): void {
-    if (this.#timer) this.begin();
+    if (this.#timer) this.#start();
   }
 
   /** A test begins, or the worker ends. */
   end(): void {
+    this.#isInTest = true;
+    this.#stop();
+  }
+
+  /** The running test waits for another browser: until the last of such waits settles, it may need this one's place. */
+  whileWaiting(wait: Promise<unknown>): void {
+    this.#waits += 1;
+    this.#start();
+    const over = () => {
+      this.#waits -= 1;
+      if (this.#waits === 0 && this.#isInTest) this.#stop();
+    };
+    wait.then(over, over);
+  }
+
+  #start(): void {
+    this.#stop();
+    this.#since = this.#clock.now();
+    this.#askLater();
+  }
+
+  #stop(): void {
     this.#timer?.cancel();
     this.#timer = null;
   }
@@ -53,7 +77,7 @@ export class IdleWorker {
   async #ask(): Promise<void> {
     const timer = this.#timer;
     const { isInUse, isWanted, giveUp } = this.#actions;
-    if (isInUse()) return this.begin();
+    if (isInUse()) return this.#start();
     const isNeeded = await isWanted(this.#clock.now() - this.#since).catch(() => false);
     // A test may have begun meanwhile.
     if (this.#timer !== timer) return;

@@ -149,9 +149,7 @@ export class WorkerBrowser<Connection extends LeasedConnection = LeasedConnectio
    * and the other one does not come without it, this worker gives it up.
    */
   whileWaiting(wait: Promise<unknown>): void {
-    this.#idle.begin();
-    const end = () => this.#idle.end();
-    wait.then(end, end);
+    this.#idle.whileWaiting(wait);
   }
 
   /** A message when the running test may take longer than any browser lasts; else null. */

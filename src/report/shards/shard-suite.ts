@@ -53,8 +53,8 @@ export function shardSuite(whole: WholeSuite, option: ShardsOption | false): Sha
 }
 
 /**
- * Even a test that is skipped takes a little. Whether it is skipped does not count: where that depends on the machine or
- * the time, shards would assign tests differently, and one would run twice or never.
+ * Even a test that is skipped takes a little. Whether it is skipped does not count: where that depends on the machine
+ * or the time, shards would assign tests differently, and one would run twice or never.
  */
 function expectedOf({ tests }: SuitePiece, expectation: Expectation): number {
   return tests.reduce((sum, { key }) => sum + Math.max(1, expectation.of(key)), 0);

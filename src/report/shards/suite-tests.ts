@@ -76,7 +76,10 @@ export function neededBy(project: FullProject | undefined, config: FullConfig): 
   return needed;
 }
 
-/** Playwright counts only projects that have tests. With `--no-deps`, which only the command line shows, none needs others. */
+/**
+ * Playwright counts only projects that have tests. With `--no-deps`, which only the command line shows, none needs
+ * others.
+ */
 function neededProjects(config: FullConfig, root: Suite): Set<string> {
   if (process.argv.includes('--no-deps')) return new Set();
   const withTests = root.suites.filter((suite) => suite.allTests().length > 0);

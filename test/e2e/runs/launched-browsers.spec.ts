@@ -169,3 +169,21 @@ test.describe('at a plan of one browser', () => {
     expect(await service.running()).toEqual([]);
   });
 });
+
+test.describe('at a plan of two browsers', () => {
+  test.use({ serviceOptions: { concurrentBrowsers: 2 } });
+
+  test('two launches at once › get the free one and the idle one of their worker', async ({ runSuite, service }) => {
+    const run = await runSuite({
+      config: 'workers: 1, timeout: 60_000,',
+      tests: `import { chromium, test } from '@playwright/test';
+        test('the page', async ({ page }) => { await page.goto('about:blank'); });
+        test('two at once', async () => {
+          const browsers = await Promise.all([chromium.launch(), chromium.launch()]);
+          for (const browser of browsers) await browser.close();
+        });`,
+    });
+    expect(run.output).toContain('2 passed');
+    expect(await service.running()).toEqual([]);
+  });
+});

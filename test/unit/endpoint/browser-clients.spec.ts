@@ -94,6 +94,14 @@ test('a tool at a page is disconnected when the page closes, and all are when th
   await expect(browser.clients.call('Browser.getVersion')).rejects.toThrow('closed');
 });
 
+// A lease whose first page crashes while it opens its address would wait for ever.
+test('a command of this process fails when its page closes', async () => {
+  const browser = fakeBrowser();
+  const asked = browser.clients.call('Page.navigate', { url: 'chrome://kill' }, 'P');
+  browser.says({ method: 'Target.detachedFromTarget', params: { sessionId: 'P', targetId: 'T' } });
+  await expect(asked).rejects.toThrow('Page.navigate: The page was closed.');
+});
+
 test('when the tool on the connection has left, the next one gets it as the first one did', async () => {
   const browser = fakeBrowser();
   const first = await browser.clients.addToBrowser(tool().socket);

@@ -5,11 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { test as base, expect } from '@playwright/test';
 import fc from 'fast-check';
 import { WebSocketServer } from 'ws';
+import { PRIORITY, RequestScheduler } from '../../../src/broker/acquire/requests/request-scheduler.ts';
 import { cdpAddress } from '../../../src/providers/cdp-address.ts';
 import { FixedBrowsers } from '../../../src/providers/fixed-browsers.ts';
+import { ProvidedBrowsers } from '../../../src/providers/provided-browsers.ts';
 import { type ProvidedBrowser, ProviderError, type ReleaseReason } from '../../../src/providers/provider.ts';
 import { responds } from '../../../src/providers/responds.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
+import { noAccount } from '../../support/unit/broker/broker-parts.ts';
+import { FakeClock } from '../../support/unit/broker/fake-clock.ts';
 
 /** A server in place of a browser's debugging port. */
 interface Port {
@@ -120,6 +124,52 @@ test('leases each browser to as many as it takes, whichever die and return', asy
     }),
     propertyRuns(100, 20),
   );
+});
+
+test('a request that waits at the limit gets a browser that answers again', async ({ ports }) => {
+  const [one, other] = ports as [Port, Port];
+  other.isUp = false;
+  const browsers = [one, other].map(({ url }) => ({ url, max: 1 }));
+  const provider = new ProvidedBrowsers(new FixedBrowsers(browsers, () => undefined));
+  const clock = new FakeClock();
+  const options = { provider, runId: 'r', limit: null, held: () => 1, owns: () => false, clock, random: () => 0 };
+  const scheduler = new RequestScheduler(options);
+  const came: string[] = [];
+  let parked = 0;
+  const ask = async () => {
+    const { cdpUrl } = await scheduler.ask({
+      signal: SIGNAL,
+      priority: () => PRIORITY.needed,
+      onWait: (what) => {
+        if (what === 'capacity') parked += 1;
+      },
+      send: async () =>
+        await provider.acquire({
+          label: '',
+          session: {},
+          project: '',
+          needMs: 0,
+          askedAt: clock.now(),
+          signal: SIGNAL,
+          account: noAccount(),
+        }),
+      next: () => ({ do: 'park' }),
+      onAgain: () => undefined,
+    });
+    came.push(new URL(cdpUrl).host);
+  };
+  const seen = async (what: () => number) => {
+    await clock.advance(1_000);
+    return what();
+  };
+  await ask();
+  const second = ask();
+  // Once because the first one has the only browser, and once because the list seems to have room.
+  await expect.poll(() => seen(() => parked)).toBe(2);
+  other.isUp = true;
+  await expect.poll(() => seen(() => came.length)).toBe(2);
+  await second;
+  expect(came).toEqual([one, other].map(({ url }) => new URL(url).host));
 });
 
 test('never leases one browser twice at the same time', async ({ ports }) => {

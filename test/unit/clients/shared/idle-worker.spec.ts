@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { IdleWorker } from '../../../../src/clients/shared/idle-worker.ts';
+import { deferred } from '../../../../src/common/deferred.ts';
 import { FakeClock } from '../../../support/unit/broker/fake-clock.ts';
 
 /** A worker whose browser others want, unless a test sets something else. */
@@ -79,6 +80,32 @@ test('is idle since its last context closed', async () => {
   state.inUse = false;
   await clock.advance(1_000);
   expect(state).toMatchObject({ asked: [1_000], givenUp: 1 });
+});
+
+test('gives its browser up while its test waits for another one, until it waits for none', async () => {
+  const { clock, state, idle } = worker();
+  idle.begin();
+  idle.end();
+  const [one, other] = [deferred(), deferred()];
+  idle.whileWaiting(one.promise);
+  idle.whileWaiting(other.promise);
+  one.resolve();
+  await clock.advance(1_000);
+  expect(state.givenUp).toBe(1);
+  other.resolve();
+  await clock.advance(60_000);
+  expect(state.givenUp).toBe(1);
+  expect(clock.timers).toBe(0);
+});
+
+test('gives its browser up after a test whose wait ends later', async () => {
+  const { clock, state, idle } = worker();
+  const wait = deferred();
+  idle.whileWaiting(wait.promise);
+  idle.begin();
+  wait.resolve();
+  await clock.advance(1_000);
+  expect(state.givenUp).toBe(1);
 });
 
 test('asks again after a lost broker', async () => {
