@@ -139,21 +139,11 @@ export class TunnelStream extends Duplex {
   }
 
   // Options of a socket, without an effect here: the connection of the two machines sets its own.
-  setTimeout(): this {
-    return this;
-  }
-  setNoDelay(): this {
-    return this;
-  }
-  setKeepAlive(): this {
-    return this;
-  }
-  ref(): this {
-    return this;
-  }
-  unref(): this {
-    return this;
-  }
+  readonly setTimeout = () => this;
+  readonly setNoDelay = () => this;
+  readonly setKeepAlive = () => this;
+  readonly ref = () => this;
+  readonly unref = () => this;
 }
 
 /** All streams of a connection, at one of its ends. */
