@@ -69,7 +69,6 @@ export class RunRecorder {
     return [...this.#leaseFailures.keys()];
   }
 
-  /** Adds a session. */
   add(session: SessionFacts): void {
     this.#sessions.push(session);
     this.changed();

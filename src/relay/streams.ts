@@ -28,7 +28,6 @@ export type Destination = v.InferOutput<typeof destination>;
 /** Sends a frame. @param sent called when it has left this process */
 type Send = (frame: Buffer, sent: (error?: Error | null) => void) => void;
 
-/** Whether a binary frame belongs to a stream. */
 export function isStreamFrame(data: Buffer): boolean {
   return NAMES.has(data[0] ?? 0);
 }

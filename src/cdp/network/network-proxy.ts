@@ -36,7 +36,6 @@ export interface ProxyParts {
   traffic: ProxiedTraffic | undefined;
   /** Takes downloads whose content the browser does not need. */
   downloads: ProxiedDownloads;
-  /** The proxies of browser contexts. */
   proxies: ContextProxies;
   /** Default: connections start on this machine. */
   dial?: Dial | undefined;
