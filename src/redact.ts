@@ -40,7 +40,6 @@ export function redactText(text: string, secrets: Iterable<string> = []): string
 const patterns = new Map<string, RegExp>();
 const MAX_PATTERNS = 8;
 
-/** A pattern for all forms of these secrets. */
 function patternOf(secrets: readonly string[]): RegExp {
   const key = JSON.stringify(secrets);
   const known = patterns.get(key);

@@ -39,7 +39,6 @@ export const systemClock: Clock = {
   },
 };
 
-/** The present time as an ISO 8601 timestamp. */
 export function isoTime(clock: Clock): string {
   return new Date(clock.now()).toISOString();
 }

@@ -69,7 +69,6 @@ export function isMissingModule(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(ERR_)?MODULE_NOT_FOUND$/.test(String(error.code));
 }
 
-/** What a loaded module exports by default. */
 export function defaultExport(loaded: unknown): unknown {
   let value = loaded;
   // `import()` of a CommonJS file compiled from TypeScript nests `default` in `default`. Some modules are

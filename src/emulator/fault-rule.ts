@@ -114,7 +114,6 @@ function areHeaders(value: Record<string, string>): boolean {
   }
 }
 
-/** The fault of the browser that an effect causes, if any. */
 export function browserFault(effect: FaultEffect): BrowserFault | undefined {
   return BROWSER_OUTCOMES.find((name) => effect[name]);
 }

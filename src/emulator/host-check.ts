@@ -12,7 +12,6 @@ export function isWildcard(host: string): boolean {
   return /^0\.|^\[?::\]?$/.test(host);
 }
 
-/** Judges the `Host` header of a request. */
 export type HostCheck = (header: string | undefined) => boolean;
 
 /**

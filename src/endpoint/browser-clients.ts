@@ -24,7 +24,6 @@ interface Member {
   session: string | undefined;
 }
 
-/** A command that waits for its response. */
 interface Pending {
   /** ID and session as its sender knows them. */
   id: number;

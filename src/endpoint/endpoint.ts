@@ -1,9 +1,7 @@
-import { constants } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Protocol } from 'devtools-protocol';
-import { WebSocketServer } from 'ws';
 import { fieldsOf } from '../cdp/message.ts';
 import { distFile } from '../common/dist-file.ts';
 import { errorMessage } from '../common/error-message.ts';
@@ -15,6 +13,7 @@ import { ToolLeases } from './leases.ts';
 import { type EndpointRequest, FIRST_PAGE, readRequest, socketRoute } from './routes.ts';
 import { servePlaywright } from './sockets/playwright-protocol.ts';
 import { serveTool } from './sockets/tool-socket.ts';
+import { toolSockets } from './sockets/web-socket.ts';
 import { type ListedTarget, listTargets, openPage } from './targets.ts';
 import type { ToolBrowsers } from './tool-lease.ts';
 
@@ -93,12 +92,7 @@ async function listen(leases: ToolLeases, { port: asked, token, firstMessageMs }
     requestTimeout: HEAD_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_MS,
   });
-  const sockets = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    // The same limit as the connection to the browser.
-    maxPayload: constants.MAX_STRING_LENGTH,
-  });
+  const sockets = toolSockets();
   if (token === null) refuseOtherUsers(server);
   const port = await listenOn(server, { host: '127.0.0.1', port: asked });
   server.on('request', (request, response) => {

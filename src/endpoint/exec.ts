@@ -10,7 +10,6 @@ import type { Endpoint } from './endpoint.ts';
 import { programFile } from './program-file.ts';
 import { type EndpointStart, withEndpoint } from './with-endpoint.ts';
 
-/** How a command has ended. */
 export type CommandEnd = { code: number } | { signal: NodeJS.Signals };
 
 /** The variables in which tools look for the path of a browser. */
@@ -106,7 +105,6 @@ export async function runCommand(
   }
 }
 
-/** The environment of the command. */
 export function commandEnvironment(
   own: NodeJS.ProcessEnv,
   { url, program }: { url: string; program: string },

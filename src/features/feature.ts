@@ -34,7 +34,6 @@ export type FeatureSetting = string | boolean;
 /** The settings of the features that are on, by name. */
 export type FeatureSettings = Readonly<Record<string, FeatureSetting>>;
 
-/** The worker of a feature. */
 export interface FeatureWorker {
   readonly broker: Pick<BrokerConnection, 'ask' | 'redact' | 'say'>;
   /** Its `parallelIndex`. */

@@ -52,7 +52,6 @@ export function lostBrowsers(sessions: readonly Pick<SessionRecord, 'infrastruct
   return [...reasons].map((reason) => failure('BROWSER_LOST', reason));
 }
 
-/** A failure of this kind. */
 export function failure(code: PoolwrightErrorCode, message: string): RunFailure {
   return { code, message: recordedText(message), next: NEXT_STEPS[code] };
 }

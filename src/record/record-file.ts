@@ -4,7 +4,6 @@ import { errorMessage } from '../common/error-message.ts';
 import { describeIssues } from '../common/validation.ts';
 import { type RunRecord, runRecord } from './run-record.ts';
 
-/** The text of a record file. */
 export function recordText(record: RunRecord): string {
   return `${JSON.stringify(record, null, 2)}\n`;
 }

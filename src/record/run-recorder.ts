@@ -32,7 +32,9 @@ export class RunRecorder {
   readonly #startedAt: string;
   /** Whether it continues the record of a crashed broker. */
   readonly #continues: boolean;
-  readonly #checkpoint: Checkpoint;
+  #timer: Timer | null = null;
+  #writing = Promise.resolve();
+  #hasEnded = false;
   readonly #clock: Clock;
   readonly #options: RunRecorderOptions;
   /** See the record. Known after the checks of the run. */
@@ -40,7 +42,7 @@ export class RunRecorder {
 
   /** Continues the record that a crashed broker of this run left, if any. */
   constructor(options: RunRecorderOptions) {
-    const { recordDirectory: directory, onWriteError: failed, clock = systemClock } = options;
+    const { recordDirectory: directory, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
     const earlier = directory === null ? null : fromCrashedBroker(readRecord(directory), options);
@@ -50,7 +52,6 @@ export class RunRecorder {
     this.#leaseFailures = new Map(leaseFailures.map((message) => [message, known(message)]));
     this.#startedAt = earlier?.startedAt ?? new Date(clock.now()).toISOString();
     this.#continues = earlier !== null;
-    this.#checkpoint = new Checkpoint({ directory, failed, present: () => this.#record(null, null), clock });
   }
 
   /** Sessions in the order of their leases. Call {@link changed} after changing one of them. */
@@ -68,7 +69,6 @@ export class RunRecorder {
     return [...this.#leaseFailures.keys()];
   }
 
-  /** Adds a session. */
   add(session: SessionFacts): void {
     this.#sessions.push(session);
     this.changed();
@@ -98,16 +98,34 @@ export class RunRecorder {
     this.changed();
   }
 
-  /** Call this after a change to recorded data. */
+  /** Call this after a change to recorded data, which is written soon, so that a crash leaves a complete record. */
   changed(): void {
-    this.#checkpoint.touch();
+    if (this.#options.recordDirectory === null || this.#hasEnded || this.#timer) return;
+    this.#timer = this.#clock.after(WRITE_EVERY_MS, () => {
+      this.#timer = null;
+      this.#write(this.#record(null, null));
+    });
+    this.#timer.unref();
   }
 
-  /** Returns the final record when it is on disk, or writing has failed. Call it when every browser has ended. */
+  /**
+   * Returns the final record when it is on disk, or writing has failed. Call it when every browser has ended. Later
+   * changes are ignored.
+   */
   async end(balance: RunRecord['balance']): Promise<RunRecord> {
     const record = this.#record(new Date(this.#clock.now()).toISOString(), balance);
-    await this.#checkpoint.close(record);
+    this.#hasEnded = true;
+    this.#timer?.cancel();
+    this.#write(record);
+    await this.#writing;
     return record;
+  }
+
+  #write(record: RunRecord): void {
+    const { recordDirectory, onWriteError } = this.#options;
+    if (recordDirectory === null) return;
+    const file = join(recordDirectory, 'run.json');
+    this.#writing = this.#writing.then(() => writeAtomically(file, recordText(record))).catch(onWriteError);
   }
 
   #record(endedAt: string | null, balance: RunRecord['balance']): RunRecord {
@@ -152,54 +170,4 @@ function fromCrashedBroker(
     session.endedAt === null ? { ...session, endReason: 'broker-died' as const, endConfirmed: null } : session,
   );
   return { ...record, sessions };
-}
-
-/** Options of a {@link Checkpoint}. */
-interface CheckpointOptions {
-  /** Directory of `run.json`; null: nothing is written. */
-  directory: string | null;
-  /** Returns the current record. */
-  present(): RunRecord;
-  /** Called with the error when the file cannot be written. */
-  failed(error: unknown): void;
-  /** Default: the system clock. */
-  clock?: Clock;
-}
-
-/** Keeps `run.json` up to date during a run, so that after a crash there is a complete record, a few seconds old. */
-class Checkpoint {
-  readonly #options: CheckpointOptions;
-  #timer: Timer | null = null;
-  #writing: Promise<void> = Promise.resolve();
-  #stopped = false;
-
-  constructor(options: CheckpointOptions) {
-    this.#options = options;
-  }
-
-  /** Schedules a write after a change. */
-  touch(): void {
-    const { directory, present, clock = systemClock } = this.#options;
-    if (directory === null || this.#stopped || this.#timer) return;
-    this.#timer = clock.after(WRITE_EVERY_MS, () => {
-      this.#timer = null;
-      this.#write(present());
-    });
-    this.#timer.unref();
-  }
-
-  /** Writes the final record; later changes are ignored. Resolves when it is on disk or writing has failed. */
-  async close(record: RunRecord): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    this.#write(record);
-    await this.#writing;
-  }
-
-  #write(record: RunRecord): void {
-    const { directory, failed } = this.#options;
-    if (directory === null) return;
-    const file = join(directory, 'run.json');
-    this.#writing = this.#writing.then(() => writeAtomically(file, recordText(record))).catch(failed);
-  }
 }

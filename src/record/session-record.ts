@@ -5,7 +5,6 @@ import type { SessionRecord, TestRecord } from './run-record.ts';
 /** Totals over the tests of a session. */
 export type SessionTotals = Pick<SessionRecord, 'testsServed' | 'observedBytes' | 'savedMs' | 'infrastructureFailures'>;
 
-/** A session without its totals, which are computed from its tests. */
 export type SessionFacts = Omit<SessionRecord, keyof SessionTotals>;
 
 /** Adds the totals to a session. This is the only place that computes them. */
@@ -30,7 +29,6 @@ export function waitWithin({ lentAt, waitMs }: SessionRecord, start: number, end
   return Math.max(0, Math.min(end, lent) - Math.max(start, lent - waitMs));
 }
 
-/** A test that used a hosted browser, with its attachment. */
 export interface TestWithAttachment {
   test: TestRecord;
   attachment: HostedBrowserAttachment;

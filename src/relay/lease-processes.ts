@@ -6,7 +6,6 @@ import { within } from '../common/pause.ts';
 import { type LeaseConfig, LISTENS, leaseSocket } from './lease/lease-config.ts';
 import { type Account, makeLeaseDirectory, removeLeaseDirectory } from './lease-directories.ts';
 
-/** Limits on what leases use. */
 export interface LeaseLimits {
   /** Leases at a time. */
   leases: number;
@@ -59,12 +58,10 @@ export class LeaseProcesses {
     return this.#count >= this.#options.limits.leases;
   }
 
-  /** The number of leases. */
   get size(): number {
     return this.#count;
   }
 
-  /** Starts the process of a lease. */
   async start(config: Omit<LeaseConfig, 'directory'>): Promise<LeaseProcess> {
     const { user } = this.#options;
     // At once, so that leases which start at the same time count.

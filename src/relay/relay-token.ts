@@ -29,7 +29,6 @@ export function browserHash(cdpUrl: string): string {
   return createHash('sha256').update(cdpUrl).digest('base64url');
 }
 
-/** Issues a token for one browser. */
 export function issueRelayToken(secret: string, cdpUrl: string, now = Date.now()): string {
   const content: RelayClaims = { id: randomUUID(), browser: browserHash(cdpUrl), expiresAt: now + VALID_MS };
   const body = Buffer.from(JSON.stringify(content)).toString('base64url');

@@ -55,9 +55,7 @@ export interface RelayOptions {
 /** A running relay. */
 export interface Relay {
   port: number;
-  /** The number of leases. */
   leases(): number;
-  /** Ends all leases. */
   stop(): Promise<void>;
 }
 

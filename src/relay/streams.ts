@@ -28,7 +28,6 @@ export type Destination = v.InferOutput<typeof destination>;
 /** Sends a frame. @param sent called when it has left this process */
 type Send = (frame: Buffer, sent: (error?: Error | null) => void) => void;
 
-/** Whether a binary frame belongs to a stream. */
 export function isStreamFrame(data: Buffer): boolean {
   return NAMES.has(data[0] ?? 0);
 }
@@ -139,21 +138,11 @@ export class TunnelStream extends Duplex {
   }
 
   // Options of a socket, without an effect here: the connection of the two machines sets its own.
-  setTimeout(): this {
-    return this;
-  }
-  setNoDelay(): this {
-    return this;
-  }
-  setKeepAlive(): this {
-    return this;
-  }
-  ref(): this {
-    return this;
-  }
-  unref(): this {
-    return this;
-  }
+  readonly setTimeout = () => this;
+  readonly setNoDelay = () => this;
+  readonly setKeepAlive = () => this;
+  readonly ref = () => this;
+  readonly unref = () => this;
 }
 
 /** All streams of a connection, at one of its ends. */

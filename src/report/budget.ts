@@ -1,7 +1,6 @@
 import type { Budget } from '../options/schema/reporter.ts';
 import type { RunFigures } from '../record/figures.ts';
 
-/** Result of checking a run against its budget. */
 export interface BudgetCheck {
   /** One line for each exceeded limit. */
   exceeded: string[];

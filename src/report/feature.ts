@@ -37,7 +37,6 @@ export interface ReporterFeature {
   close(): void | Promise<void>;
 }
 
-/** Records that were merged. */
 export interface MergedRecords {
   records: readonly RunRecord[];
   /** Of each record, the file that it was read from. */
@@ -58,7 +57,6 @@ export interface MergeFeature {
   write(merged: MergedRecords): Promise<string[]>;
 }
 
-/** A table that is made of a record. */
 export interface RecordTable {
   name: string;
   description: string;

@@ -7,7 +7,6 @@ import type { Interceptor, InterceptorTransport } from '../transport/interceptor
 /** Chromium's response while the page is about to show another document. */
 const BETWEEN_DOCUMENTS = 'Not attached to an active page';
 
-/** A screenshot that the client waits for. */
 interface Pending {
   readonly command: CdpMessage;
   /** The IDs of all attempts: the first one is the client's. */

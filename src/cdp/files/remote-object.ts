@@ -26,7 +26,6 @@ export class RemoteObject {
     this.objectId = objectId;
   }
 
-  /** Creates an input for a file in a page. */
   static async createInput(commands: BrowserCommands, sessionId: string): Promise<RemoteObject> {
     const expression = pageScript(CODE, 'newInput');
     const { result } = v.parse(evaluated, await commands.call('Runtime.evaluate', { expression }, sessionId));

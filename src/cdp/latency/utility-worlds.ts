@@ -45,13 +45,11 @@ export class UtilityWorlds {
     return world && this.includes(world) ? world : undefined;
   }
 
-  /** The world that an object is in. */
   ofObject(sessionId: string, objectId: unknown): World | undefined {
     const world = worldOf(this.#model.session(sessionId), objectId);
     return world && this.includes(world) ? world : undefined;
   }
 
-  /** Takes a command from the client. */
   onCommand({ method, params, sessionId }: CdpMessage): void {
     const session = this.has(sessionId) ? this.#sessions.of(sessionId) : undefined;
     if (!session) return;

@@ -199,7 +199,6 @@ function isRemote(url: unknown): boolean {
   return typeof url === 'string' && (url.startsWith('http:') || url.startsWith('https:'));
 }
 
-/** Bytes of the response to a WebSocket handshake. */
 function handshakeSize(response: Fields<Protocol.Network.WebSocketResponse>): number {
   return typeof response.headersText === 'string' ? response.headersText.length : 0;
 }

@@ -57,7 +57,6 @@ export class BrowserModel {
     this.#whenWorldBegins.push(listener);
   }
 
-  /** Calls a listener for each world that ends. */
   onWorldEnd(listener: (world: World) => void): void {
     this.#whenWorldEnds.push(listener);
   }

@@ -7,7 +7,6 @@ import { type Session, type Target, type Veil, withDescendants } from './session
 
 /** What the view does on the connection. */
 export interface ViewEnds {
-  /** Delivers a message to the client. */
   toClient(message: CdpMessage): void;
   /** The client has received the end of these sessions. */
   ended(sessionIds: string[]): void;
@@ -132,7 +131,6 @@ export class ClientView {
     this.#veil(contextId, veil);
   }
 
-  /** A context is closed. */
   closed(contextId: string): void {
     this.#contexts.delete(contextId);
   }

@@ -26,7 +26,6 @@ export class Frames {
     return [...this.#frames.values()].filter((frame) => frame.session === session).map(({ id }) => id);
   }
 
-  /** Finds a document by its loader. */
   document(loaderId: string): FrameDocument | undefined {
     for (const { documents } of this.#frames.values()) {
       const found = documents.find((document) => document.loaderId === loaderId);
@@ -35,7 +34,6 @@ export class Frames {
     return undefined;
   }
 
-  /** Calls a listener with each document that a frame gets. */
   onDocument(listener: (document: FrameDocument) => void): void {
     this.#whenDocumentComes.push(listener);
   }

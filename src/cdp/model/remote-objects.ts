@@ -79,7 +79,6 @@ export class RemoteObjects {
   }
 }
 
-/** The world that an object is in. */
 export function worldOf(session: Session | undefined, objectId: unknown): World | undefined {
   return typeof objectId === 'string' ? session?.worlds.get(Number(objectId.split('.')[1])) : undefined;
 }

@@ -77,7 +77,6 @@ export function pageOf(session: Session | undefined): Target | undefined {
   return pageOf(session.parent) ?? (/^(page|iframe)$/.test(session.target.type) ? session.target : undefined);
 }
 
-/** A session and all its descendants. */
 export function withDescendants(session: Session): Session[] {
   return [session, ...[...session.children].flatMap(withDescendants)];
 }

@@ -36,7 +36,6 @@ export interface ProxyParts {
   traffic: ProxiedTraffic | undefined;
   /** Takes downloads whose content the browser does not need. */
   downloads: ProxiedDownloads;
-  /** The proxies of browser contexts. */
   proxies: ContextProxies;
   /** Default: connections start on this machine. */
   dial?: Dial | undefined;
@@ -80,7 +79,7 @@ export class NetworkProxy implements Interceptor {
   #cookieChanges = 0;
 
   constructor(transport: InterceptorTransport, parts: ProxyParts) {
-    const { targets, policy, documents, binding, traffic, proxies, downloads, dial } = parts;
+    const { targets, policy, documents, binding, traffic } = parts;
     this.#transport = transport;
     this.#policy = policy;
     this.#targets = targets;
@@ -89,25 +88,17 @@ export class NetworkProxy implements Interceptor {
     this.#unattended = new UnattendedRequests(transport, targets, (message) => void this.#proxyUnattended(message));
     this.#binding = binding;
     this.#implied = new ImpliedHeaders(transport);
-    const implied = this.#implied;
-    new ProxiedWebSockets(transport, { targets, documents, binding, proxies, implied, traffic, dial });
-    const streams = new StreamedResponses(transport, documents, binding);
+    new ProxiedWebSockets(transport, { ...parts, implied: this.#implied });
     this.#files = new ProxiedFiles(transport, traffic);
-    const onRedirect = (paused: PausedRequest, url: string, location: string) =>
-      policy.noteProxiedRedirect(paused, url, location);
-    const onCookies = () => {
-      this.#cookieChanges += 1;
-    };
     this.#requests = new ProxiedRequests(transport, {
+      ...parts,
       implied: this.#implied,
-      traffic,
-      proxies,
       cookies: this.#cookies,
-      dial,
-      downloads,
-      streams,
-      onRedirect,
-      onCookies,
+      streams: new StreamedResponses(transport, documents, binding),
+      onRedirect: (paused, url, location) => policy.noteProxiedRedirect(paused, url, location),
+      onCookies: () => {
+        this.#cookieChanges += 1;
+      },
     });
   }
 

@@ -161,7 +161,6 @@ function mouseEvent(input: PointerInput, size: PageSize): Protocol.Input.Dispatc
   };
 }
 
-/** A position within the page. */
 function pixel(fraction: number, length: number): number {
   return Math.min(Math.max(fraction, 0) * length, Math.max(0, length - 1));
 }
@@ -175,7 +174,6 @@ const EDITOR_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['z', 'undo'],
 ]);
 
-/** The bits that CDP has for them. */
 function modifierBits({ alt, control, meta, shift }: Modifiers): number {
   return (alt ? 1 : 0) + (control ? 2 : 0) + (meta ? 4 : 0) + (shift ? 8 : 0);
 }

@@ -12,7 +12,6 @@ export type NewPicture = Pick<Picture, 'at' | 'data' | 'height' | 'url' | 'width
 export interface PictureEnds {
   /** Called with every picture's size in base64, including those that are not passed on. */
   count(bytes: number): void;
-  /** The present address of the page. */
   address(): string;
   /** Called with one picture at a time. */
   take(picture: NewPicture): Promise<void>;

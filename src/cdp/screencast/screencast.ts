@@ -11,7 +11,6 @@ export interface PictureOptions {
   perSecond: number;
 }
 
-/** A picture of a page. */
 export interface Picture {
   /** ID of the page's target. */
   target: string;
@@ -26,7 +25,6 @@ export interface Picture {
   data: string;
 }
 
-/** Receives pictures of pages. */
 export interface PictureReceiver {
   readonly options: PictureOptions;
   /**
@@ -42,7 +40,6 @@ export interface PictureReceiver {
 
 /** Takes and controls pages. */
 export interface ScreencastListener {
-  /** A receiver starts. */
   started(receiver: PictureReceiver): void;
   stopped(receiver: PictureReceiver): void;
   /** See {@link Screencast.takeOver}. */

@@ -7,11 +7,9 @@ export interface ConnectionClosed {
   code: number | null;
   /** The reason that the other side gave; often empty. */
   reason: string;
-  /** Whether this side closed it. */
   byUs: boolean;
 }
 
-/** Describes `closed` in a sentence. */
 export function describeClosed({ code, reason, byUs }: ConnectionClosed): string {
   if (byUs) return 'The connection to the browser was closed on this side.';
   if (code === null) return 'The connection to the browser closed.';

@@ -49,7 +49,6 @@ export class InterceptorList {
   /** Sends our own command: no interceptor sees it or its response. */
   readonly call: BrowserCommands['call'] = (method, params, sessionId) => this.#own.call(method, params, sessionId);
 
-  /** Takes a command from the client. */
   command(command: CdpMessage): void {
     this.#owed.asked(command);
     this.#toBrowser(command, 0);

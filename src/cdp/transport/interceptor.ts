@@ -33,7 +33,6 @@ export type InterceptorFactory = (transport: InterceptorTransport) => Intercepto
 
 type Commands = ProtocolMapping.Commands;
 
-/** Parameters of a command. */
 export type CommandParams<Method extends keyof Commands> = Commands[Method]['paramsType'] extends []
   ? Record<string, never>
   : Commands[Method]['paramsType'][0];

@@ -47,7 +47,6 @@ export interface OpenSocket {
   cut(): void;
 }
 
-/** Limits on opening a socket. */
 export interface OpenLimits {
   /** ms */
   timeout: number;

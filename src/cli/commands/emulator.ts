@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { print } from '../../common/text/notify.ts';
 import { killGroup } from '../../emulator/chromium/kill-group.ts';
 import { describeChromiums, type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/index.ts';
-import { decimal, integer, portNumber } from '../numbers.ts';
+import { decimal, integer, portNumber } from '../flags.ts';
 import { gone, npxParent, stopSignal } from '../stop.ts';
 
 /** Options of the emulator, by the same names. */

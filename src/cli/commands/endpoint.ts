@@ -1,11 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { errorMessage } from '../../common/error-message.ts';
 import { execCommand, exitCodeOf } from '../../endpoint/exec.ts';
 import { type EndpointStart, withEndpoint } from '../../endpoint/with-endpoint.ts';
 import { OptionsError } from '../../errors.ts';
 import { parseHostedOptions } from '../../options/schema/parse.ts';
-import { integer, portNumber } from '../numbers.ts';
+import { integer, portNumber, readSettings } from '../flags.ts';
 import { gone, npxParent, stopSignal } from '../stop.ts';
 
 interface ServeFlags extends BrowserFlags {
@@ -97,17 +95,6 @@ function withBrowserFlags(command: Command): Command {
 /** @throws OptionsError for an invalid flag or file */
 async function browsersOf({ config, max, session, ...rest }: BrowserFlags): Promise<EndpointStart> {
   if (max !== undefined && max < 1) throw new OptionsError('--max', '`--max` must be at least 1.');
-  const given = { ...rest, ...(session !== undefined && { session: await readSession(session) }) };
+  const given = { ...rest, ...(session !== undefined && { session: await readSettings('--session', session) }) };
   return { config, max, options: parseHostedOptions(given, 'the flags of this command') };
-}
-
-/** From a file: it may contain a proxy's password, and all users of the machine can see arguments. */
-async function readSession(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8'));
-  } catch (error) {
-    // The parser's own message quotes the text.
-    const why = error instanceof SyntaxError ? 'is not valid JSON' : errorMessage(error);
-    throw new OptionsError('--session', `--session: ${file} ${why}.`);
-  }
 }

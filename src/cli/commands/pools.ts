@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { errorOf, OptionsError, PoolwrightError } from '../../errors.ts';
@@ -8,11 +6,10 @@ import {
   type CreatePoolRequest,
   LIMITS,
   type Pool,
-  type PoolBrowserTemplate,
   type ServiceClient,
   type UpdatePoolRequest,
 } from '../../service/index.ts';
-import { integer } from '../numbers.ts';
+import { integer, readSettings } from '../flags.ts';
 import { printJson, printLine, printRows } from '../print.ts';
 import { confirm, withProgress } from '../terminal.ts';
 import { withClient } from '../with-client.ts';
@@ -159,7 +156,7 @@ async function settingsOf(flags: PoolFlags): Promise<Omit<CreatePoolRequest, 'na
   return {
     ...(leaseTimeout !== undefined && { leaseTimeoutSeconds: leaseTimeout }),
     ...(maxReadyAge !== undefined && { maxReadyAgeSeconds: maxReadyAge }),
-    ...(browser !== undefined && { browser: await readTemplate(browser) }),
+    ...(browser !== undefined && { browser: await readSettings('--browser', browser) }),
   };
 }
 
@@ -174,24 +171,6 @@ async function changesOf(flags: PoolFlags): Promise<UpdatePoolRequest> {
   };
   if (Object.keys(changes).length > 0) return changes;
   throw new OptionsError('pools update', 'Nothing to change: name a setting, such as --size 5 (see --help).');
-}
-
-/** From a file, not an argument: it may contain a proxy password, and all users of the machine can see arguments. */
-async function readTemplate(file: string): Promise<PoolBrowserTemplate> {
-  const what = file === '-' ? 'the input on stdin' : file;
-  let template: unknown;
-  try {
-    template = JSON.parse(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8'));
-  } catch (error) {
-    // The parser's own message quotes the text, which may hold a password.
-    const why =
-      error instanceof SyntaxError ? 'is not valid JSON' : `cannot be read (${(error as NodeJS.ErrnoException).code})`;
-    throw new OptionsError('--browser', `--browser: ${what} ${why}.`);
-  }
-  if (typeof template !== 'object' || template === null || Array.isArray(template)) {
-    throw new OptionsError('--browser', `--browser: ${what} is not a JSON object, such as { "country": "DE" }.`);
-  }
-  return template;
 }
 
 /** A machine may take 3 minutes to start a browser (section 8 of the service document). */

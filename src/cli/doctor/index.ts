@@ -8,7 +8,7 @@ import { childEnvironment } from '../../common/platform/processes.ts';
 import { type Chromiums, findChromiums } from '../../emulator/index.ts';
 import { HostedBrowsers } from '../../providers/hosted/hosted-browsers.ts';
 import type { ServiceClient } from '../../service/index.ts';
-import { integer } from '../numbers.ts';
+import { integer } from '../flags.ts';
 import { printJson, printLine } from '../print.ts';
 import { withProgress } from '../terminal.ts';
 import { ownBrowsersOfShell, withClient } from '../with-client.ts';

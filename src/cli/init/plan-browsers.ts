@@ -14,7 +14,6 @@ const ADDRESS = 'http://localhost:9222';
 const OPTIONS = { addresses: `{ browsers: ['${ADDRESS}'] }`, provider: `{ provider: './${PROVIDER}' }` };
 const CONFIGS = ['ts', 'mts', 'mjs', 'js', 'cjs', 'json'].map((ending) => `poolwright.config.${ending}`);
 
-/** Whether a config has the option for these browsers. */
 export function namesBrowsers(config: string, browsers: Browsers): boolean {
   const option = { service: /^/, addresses: /\bbrowsers['"]?\s*:/, provider: /\bprovider['"]?\s*:/ };
   return option[browsers].test(config);

@@ -8,7 +8,7 @@ import { needsNoTls } from '../../options/schema/relay-address.ts';
 import { findPlaywrights, type PlaywrightVersions } from '../../relay/playwright-versions.ts';
 import { MIN_SECRET_LENGTH, RELAY_SECRET } from '../../relay/relay-token.ts';
 import { type RelayOptions, startRelay } from '../../relay/server.ts';
-import { integer, portNumber } from '../numbers.ts';
+import { integer, portNumber } from '../flags.ts';
 import { gone, npxParent, stopSignal } from '../stop.ts';
 
 interface RelayFlags {

@@ -13,7 +13,7 @@ import { inContinuousIntegration } from '../../options/environment.ts';
 import { watchRuns } from '../../watch/runs/watch-runs.ts';
 import { entryHtml } from '../../watch/server/page-html.ts';
 import { startWatchServer, type WatchServer } from '../../watch/server/watch-server.ts';
-import { portNumber } from '../numbers.ts';
+import { portNumber } from '../flags.ts';
 import { gone, npxParent, stopSignal } from '../stop.ts';
 
 interface WatchFlags {

@@ -58,7 +58,7 @@ export function isOfThisUser({ localPort, remoteAddress, remotePort }: Socket): 
   return lines.some((line) => {
     // sl, local, remote, state, queues, timer, retransmits, uid, timeout, inode
     const [, local = '', remote = '', , , , , user, , inode] = line.trim().split(/\s+/);
-    // A connection that its program has closed has no inode, and root's ID instead of its own.
+    // A connection that its program has closed has no inode, and the ID of root.
     return local.endsWith(peer) && remote.endsWith(here) && inode !== '0' && [own, 0].includes(Number(user));
   });
 }

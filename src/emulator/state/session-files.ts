@@ -16,7 +16,6 @@ interface Stores {
   profiles: ProfileStore;
   extensions: ExtensionStore;
   log: (line: string) => void;
-  /** Whether a save is useful. */
   isWanted: () => boolean;
 }
 

@@ -1,12 +1,11 @@
-import { constants } from 'node:buffer';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { errorMessage } from '../../common/error-message.ts';
 import { listenOn } from '../../common/platform/listen-on.ts';
 import { isFromPage, isOwnHost, refuseOtherUsers } from '../../common/platform/local-access.ts';
-import { boundedSend, closeSocket, INTERNAL_ERROR, NORMAL } from '../sockets/web-socket.ts';
+import { boundedSend, closeSocket, INTERNAL_ERROR, NORMAL, toolSockets } from '../sockets/web-socket.ts';
 import { closeReply, type EndpointClient } from './endpoint-client.ts';
 
 /** Chromium's port for tools on this machine. */
@@ -26,11 +25,7 @@ export async function openDebuggingPort(
   { port: asked, userDataDir }: { port: number; userDataDir: string | null },
 ): Promise<DebuggingPort> {
   const server = createServer();
-  const sockets = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: constants.MAX_STRING_LENGTH,
-  });
+  const sockets = toolSockets();
   refuseOtherUsers(server);
   const port = await listenOn(server, { host: '127.0.0.1', port: asked });
   const mayPass = (request: IncomingMessage) => isOwnHost(request, port) && !isFromPage(request);

@@ -1,4 +1,5 @@
-import type { WebSocket } from 'ws';
+import { constants } from 'node:buffer';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { clearTimeout, setTimeout } from '../../common/clock.ts';
 import { redactText } from '../../redact.ts';
 
@@ -8,6 +9,11 @@ export const POLICY_VIOLATION = 1008;
 export const INTERNAL_ERROR = 1011;
 /** The most bytes that the reason in a close frame may have. */
 const MAX_REASON_BYTES = 123;
+
+/** For sockets of tools, with the same limit as the connection to the browser. */
+export function toolSockets(): WebSocketServer {
+  return new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: constants.MAX_STRING_LENGTH });
+}
 
 /** Closes a socket with a reason, without secrets, and shortened to what fits. */
 export function closeSocket(socket: WebSocket, code: number, reason: string): void {

@@ -6,7 +6,6 @@ import { redactText } from '../../redact.ts';
 import { cut, MAX_HTML, MAX_TEXT, SPARE, type TimeLimit } from './bounds.ts';
 import type { PageLine } from './page-log.ts';
 
-/** What is kept of one page. */
 export interface PageEvidence {
   address: string | null;
   /** File names; null: see `missing`. */

@@ -36,7 +36,6 @@ const BODY = `<main>
 <noscript>This page needs JavaScript.</noscript>
 </main>`;
 
-/** A test whose film is shown. */
 export interface FilmedTest extends Pick<FilmData, 'error' | 'facts' | 'failed' | 'title'> {
   /** When it began, in ms since the epoch. */
   from: number;

@@ -12,7 +12,6 @@ const PICTURES: Record<PictureSize, PictureOptions> = {
 /** What is watched of a connection. */
 export interface WatchableConnection {
   readonly screencast: Screencast;
-  /** Resolves when it is closed. */
   readonly closed: Promise<unknown>;
 }
 

@@ -1,7 +1,6 @@
 /** One value for each test of a suite: by project, file and title. Sorted, so that equal content is equal text. */
 export type TestTree<T> = Record<string, Record<string, Record<string, T>>>;
 
-/** Identifies a test on every machine. */
 export interface TestKey {
   /** ID of its project: its name, and a number where several have the same one. */
   project: string;

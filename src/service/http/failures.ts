@@ -89,7 +89,6 @@ const ADVICE_BY_SERVICE_CODE: ReadonlyMap<string | undefined, string> = new Map(
 /** Responses of the edge in front of the service, so that their form says nothing. */
 const FROM_THE_EDGE = new Set([429, 502]);
 
-/** The error for a response with a status of 300 or more. */
 export function responseFailure(response: FailedResponse, context: CallContext): ServiceError {
   const { status, retryAfterMs } = response;
   const body = readErrorBody(response.body, context.secrets);

@@ -26,7 +26,6 @@ export interface Connection {
   dispatcher: Dispatcher;
 }
 
-/** One request of the service's API. */
 export interface HttpRequest<S extends z.ZodType> {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below the base address, IDs in it encoded. */
@@ -93,7 +92,6 @@ export async function sendRequest<S extends z.ZodType>(
   }
 }
 
-/** The error of a call when its signal has fired. */
 export function abortError(signal: AbortSignal, request: string): PoolwrightError {
   const reason: unknown = signal.reason;
   if (reason instanceof PoolwrightError) return reason;
@@ -104,7 +102,6 @@ export function abortError(signal: AbortSignal, request: string): PoolwrightErro
   );
 }
 
-/** One request under way. */
 interface Sending {
   signal: AbortSignal;
   /** Whether it is being written to a connection: from then on the service may have seen it. */

@@ -31,7 +31,6 @@ export class Pictures {
     return targets.findLast((target) => !isEmptyPage(ofSlot.get(target)?.url ?? '')) ?? targets.at(-1);
   }
 
-  /** Forgets the pages that are closed. */
   keep(run: string, { slot, pages, sessionId }: SlotView): void {
     const ofSlot = this.#bySlot.get(keyOf(run, slot));
     for (const [target, { bitmap }] of ofSlot ?? []) {

@@ -38,7 +38,6 @@ export class RunConnection implements WatchedRun {
     this.#events = events;
   }
 
-  /** Whether its broker is connected. */
   get isOpen(): boolean {
     return this.#broker !== null;
   }

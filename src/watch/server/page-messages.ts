@@ -31,7 +31,6 @@ const message = v.variant('type', [
   v.strictObject({ type: v.literal('release'), run: name, slot: count }),
 ]);
 
-/** A message of a page. */
 export type PageMessage = v.InferOutput<typeof message>;
 
 /** Null if it is invalid. */

@@ -18,7 +18,6 @@ export class ForeignSessions {
     this.#model = model;
   }
 
-  /** Observes a command of the client. */
   onCommand({ method = '', sessionId }: CdpMessage): void {
     if (sessionId === undefined) {
       if (method === 'Target.createBrowserContext') this.areInUse = false;

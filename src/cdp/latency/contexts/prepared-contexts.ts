@@ -42,7 +42,6 @@ class ContextHabits {
     return { ...this.#download, params: { ...fieldsOf(this.#download?.params), browserContextId } };
   }
 
-  /** The command that creates a page. */
   target(browserContextId: string): CdpMessage {
     return { ...this.#target, params: { ...fieldsOf(this.#target?.params), browserContextId } };
   }

@@ -19,7 +19,6 @@ export interface Step {
   readonly after: Trigger;
 }
 
-/** The page that is being observed. */
 interface Observed {
   readonly contextId: string;
   readonly create: CdpMessage;
@@ -66,7 +65,6 @@ export class PageSetUp {
     return this.#steps;
   }
 
-  /** A step as a command. */
   static command({ method, params }: Step, sessionId: string, targetId: string): CdpMessage {
     const filled: object | undefined = params && JSON.parse(params.replaceAll(FRAME, targetId));
     return { method, ...(filled && { params: filled }), sessionId };

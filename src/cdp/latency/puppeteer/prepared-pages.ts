@@ -27,7 +27,6 @@ interface PreparedContext {
   readonly key: string;
   contextId?: string;
   page?: PreparedPage;
-  /** Its page is being closed. */
   isClosing?: boolean;
 }
 

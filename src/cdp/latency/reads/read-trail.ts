@@ -97,7 +97,6 @@ export class ReadTrails<Trail extends ReadTrail> {
     return true;
   }
 
-  /** The present trail in a session. */
   in(sessionId: string | undefined): Trail | undefined {
     return this.#sessions.of(sessionId)?.trail;
   }
@@ -109,7 +108,6 @@ export class ReadTrails<Trail extends ReadTrail> {
     return isFar && !this.#transport.isPending(({ method }) => method.startsWith('Input.'));
   }
 
-  /** Takes an event of the browser. */
   onEvent({ method = '', sessionId }: CdpMessage): void {
     if (sessionId !== undefined && INVALIDATING_EVENTS.test(method)) this.end(sessionId);
   }

@@ -24,7 +24,6 @@ interface WorldState {
   readonly stock: readonly KnownScript[];
 }
 
-/** What is known about a page. */
 interface PageState {
   /** It has left its initial empty document. */
   hasNavigated: boolean;

@@ -99,7 +99,6 @@ export class Navigations {
     return initiators.get(keyOf(navigation)) ?? initiators.get(keyOf({ ...navigation, frameId: EARLIER_FRAMES }));
   }
 
-  /** Stores the initiator of a navigation. */
   note(navigation: FrameNavigation, initiator: Initiator): void {
     const { page, frameId, method } = navigation;
     const { initiators } = this.#pages.of(page);

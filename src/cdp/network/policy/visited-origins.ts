@@ -25,7 +25,6 @@ export class VisitedOrigins {
     return true;
   }
 
-  /** Whether an address is in one of them. */
   has(url: string): boolean {
     if (!url.startsWith('file:')) return this.#visited.has(originOf(url.replace(/^ws/, 'http')) ?? '');
     const file = withDriveLetter(withoutFragment(url));

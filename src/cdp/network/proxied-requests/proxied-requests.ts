@@ -51,7 +51,6 @@ interface Parts {
   streams: StreamedResponses;
   traffic: ProxiedTraffic | undefined;
   dial?: Dial | undefined;
-  /** The proxies of browser contexts. */
   proxies: ContextProxies;
   cookies: RequestCookies;
   /** Called with the address and the `Location` of a redirect before the browser gets the response. */

@@ -76,7 +76,6 @@ export class Connections {
     return this.#servers.get(new URL(url).origin);
   }
 
-  /** Aborts all requests. */
   close(): void {
     for (const pools of [this.#strict, this.#lenient]) for (const pool of pools.values()) void pool.destroy();
   }

@@ -24,7 +24,6 @@ export interface ProxyRequest {
   context?: string | undefined;
   /** The page's context ignores certificate errors. */
   ignoreHTTPSErrors: boolean;
-  /** The proxy of the page's context. */
   proxy?: ContextProxy | undefined;
   /** The emulated connection. Default: the real one. */
   link?: EmulatedLink | undefined;

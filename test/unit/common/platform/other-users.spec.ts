@@ -88,7 +88,7 @@ test('so are those that come from the port of a program of this user, at another
   }
 });
 
-/** Whether the system lists a connection to this port that was closed at its other end, and whose user it has forgotten. */
+/** Whether the system lists a closed connection to this port, whose user it has forgotten. */
 function isForgotten(port: number): boolean {
   const to = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const lines = readFileSync('/proc/net/tcp', 'latin1').split('\n');

@@ -4,7 +4,6 @@ import { type CdpMessage, fieldsOf } from '../../../message.ts';
 /** The beginning of the name that Puppeteer gives to its world in each document. */
 export const UTILITY_WORLD = '__puppeteer_utility_world__';
 
-/** What a command reads. */
 export type ReadKind =
   | 'document'
   | 'node'

@@ -77,7 +77,6 @@ export class ContextProxies {
     if (typeof browserContextId === 'string') this.#byContext.set(browserContextId, proxy);
   }
 
-  /** Closes all connections. */
   end(): void {
     for (const { connections } of this.#byContext.values()) connections?.close();
   }

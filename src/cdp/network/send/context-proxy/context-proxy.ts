@@ -5,7 +5,6 @@ import { parsedUrl } from '../../../../common/url/parsed-url.ts';
 import { LOOPBACK, type ProxiedHosts } from '../../hosts/proxied-hosts.ts';
 import type { Connections } from '../connections.ts';
 
-/** A proxy server. */
 export interface ProxyServer {
   scheme: 'http' | 'https' | 'socks4' | 'socks5';
   /** Without brackets. */
