@@ -12,14 +12,12 @@ import { BrowserEnder } from '../leases/browser-ender.ts';
 import { SessionNotes, startHeartbeat } from '../leases/session-notes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log/log.ts';
-import type { HostedProject } from '../rpc/messages/protocol.ts';
-import { LeaseService } from '../server/lease-service.ts';
+import type { LeaseServiceOptions } from '../server/lease-service.ts';
 import { endRun, RunPhase } from './run-end.ts';
 
 export interface LeasingOptions {
   provider: BrowserProvider;
   run: RunIdentity;
-  projects: readonly HostedProject[];
   pools: RunPools;
   /** How many browsers may run at the same time; null: unknown. */
   limit: number | null;
@@ -41,14 +39,15 @@ export interface LeasingOptions {
 
 /** The browsers of a run. */
 export interface Leasing {
-  leases: LeaseService;
+  /** What leases them to workers, but for the workers' projects. */
+  parts: Omit<LeaseServiceOptions, 'projects'>;
   /** Gives every browser back and waits, with a deadline, until the service confirms each end. Safe to call again. */
   endAll(): Promise<void>;
 }
 
 /** Creates the parts that lease the browsers of a run, each after the parts it depends on. */
 export function createLeasing(options: LeasingOptions): Leasing {
-  const { provider, run, projects, pools, limit, ledger, log, refusals, recorder } = options;
+  const { provider, run, pools, limit, ledger, log, refusals, recorder } = options;
   const { clock = systemClock, random = Math.random, serviceGone = new AbortController().signal } = options;
   const browsers = new HeldBrowsers();
   const phase = new RunPhase();
@@ -117,7 +116,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
   const notes = new SessionNotes(provider.notes, run);
   const stopHeartbeat = startHeartbeat({ ledger, browsers, notes, clock });
   return {
-    leases: new LeaseService({ projects, browsers, queue, notes, recorder, closing, clock }),
+    parts: { browsers, queue, notes, recorder, closing, clock },
     endAll: async () => {
       stopHeartbeat();
       notices.stop();

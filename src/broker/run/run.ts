@@ -19,6 +19,7 @@ import { noteRunner, removeLeftSockets } from '../recovery/left-sockets.ts';
 import { RunSweep } from '../recovery/run-sweep.ts';
 import { systemIdentity } from '../recovery/system-identity.ts';
 import { runRefused } from '../rpc/messages/refusals.ts';
+import { LeaseService } from '../server/lease-service.ts';
 import { type BrokerHandlers, listen } from '../server/server.ts';
 import { createLeasing } from './leasing.ts';
 import { checkRun } from './run-checks.ts';
@@ -154,10 +155,9 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
   const sizes = config.workersChosen ? [...poolSizes.values()] : [];
   recorder.browsers = embedded ? null : smallestKnown([limit, ...sizes]);
   void rememberLimits(config.limitsFile ?? null, { concurrentBrowsers: limit, pools: poolSizes });
-  const { leases, endAll } = createLeasing({
+  const { parts, endAll } = createLeasing({
     provider,
     run,
-    projects,
     pools,
     limit,
     ledger,
@@ -168,6 +168,7 @@ async function startRun(config: BrokerConfig, beginning: Beginning): Promise<Bro
     outwaits: config.workersChosen,
     serviceGone: embedded?.ended,
   });
+  const leases = new LeaseService({ projects, ...parts });
   const finish = once(async () => {
     await Promise.all([endAll(), sweep?.end()]);
     const record = await recorder.end(await balanceOf(provider, balance));

@@ -2,6 +2,7 @@ import { RequestAccount } from '../../../../src/broker/acquire/request-account.t
 import { Ledger } from '../../../../src/broker/ledger/ledger.ts';
 import type { Log } from '../../../../src/broker/log/log.ts';
 import { createLeasing, type LeasingOptions } from '../../../../src/broker/run/leasing.ts';
+import { LeaseService } from '../../../../src/broker/server/lease-service.ts';
 import type { LeasePlan } from '../../../../src/options/schema/plan.ts';
 import { HostedBrowsers } from '../../../../src/providers/hosted/hosted-browsers.ts';
 import type { RunPools } from '../../../../src/providers/port.ts';
@@ -70,9 +71,8 @@ export function leasingOf({
   const recorder = memoryRecorder();
   const ledger = rest.ledger ?? memoryLedger();
   const projects = plans.map((plan, n) => ({ id: `p${n}`, name: `p${n}`, plan }));
-  const leasing = createLeasing({
+  const { parts, endAll } = createLeasing({
     run,
-    projects,
     pools: rest.provider.pools?.ofRun(run, ledger, workers, false) ?? NO_POOLS,
     limit: null,
     recorder,
@@ -81,5 +81,5 @@ export function leasingOf({
     refusals: { saw: () => undefined, lately: () => null },
     ...rest,
   });
-  return { ...leasing, recorder, ledger };
+  return { leases: new LeaseService({ projects, ...parts }), endAll, recorder, ledger };
 }
