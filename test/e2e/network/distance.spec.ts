@@ -18,9 +18,9 @@ const TESTS = [1, 2, 3, 4]
   )
   .join('');
 
-test('`ahead` › saves round trips for contexts and reads', { tag: ['@versions', '@slow'] }, async ({ runSuite }) => {
+test('`ahead` › saves round trips for contexts and reads', { tag: '@versions' }, async ({ runSuite }) => {
   const run = await runSuite({
-    config: `projects: [{ name: 'off', use: { hosted: { ahead: false } } }, { name: 'on', use: { hosted: { ahead: true } } }],`,
+    config: `projects: [{ name: 'off', grep: /1/, use: { hosted: { ahead: false } } }, { name: 'on', use: { hosted: { ahead: true } } }],`,
     tests: TESTS,
     args: ['--workers=1'],
     // The variable would override the option.
@@ -31,7 +31,7 @@ test('`ahead` › saves round trips for contexts and reads', { tag: ['@versions'
   // One browser serves both projects.
   const tests = sessions.flatMap((session) => session.tests);
   const savedMs = (name: string) => tests.filter(({ project }) => project === name).map((each) => each.savedMs);
-  expect(savedMs('off')).toEqual([0, 0, 0, 0]);
+  expect(savedMs('off')).toEqual([0]);
   const [, , third = 0, fourth = 0] = savedMs('on');
   // Contexts and a click's reads take more than twelve round trips; without the contexts, it is half of that. In full
   // Chromium, which scripts/versions.mjs names, pages have windows: the next context has no page yet.

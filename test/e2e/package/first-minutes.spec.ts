@@ -186,9 +186,7 @@ test('Playwright Test › init keeps local browsers, and adds a script for hoste
   expect(await filesOf(consumer)).toEqual(files);
 });
 
-test('Playwright Test › runs the command that init prints without a package.json', { tag: '@slow' }, async ({
-  newConsumer,
-}) => {
+test('Playwright Test › runs the command that init prints without a package.json', async ({ newConsumer }) => {
   const consumer = await empty(await newConsumer());
   // Otherwise Playwright uses the directory of the next package.json above, which is this repository's.
   const config = PLAYWRIGHT['playwright.config.ts'].replace('testDir:', "outputDir: './test-results', testDir:");

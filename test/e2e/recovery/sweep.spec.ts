@@ -175,7 +175,7 @@ test('the next run › sweeps at its start, keeps live runs, and sets aside inva
   remove();
 });
 
-test('a retried CI run › sweeps its earlier attempt, and another run only by name', { tag: '@slow' }, async ({
+test('a retried CI run › sweeps its earlier attempt, and another run only by name', async ({
   newConsumer,
   service,
 }) => {

@@ -124,6 +124,8 @@ test.describe('on the service', () => {
       env: { DEBUG: 'poolwright:*' },
     });
     expect(output).toContain('1 passed');
+    // The broker's log, for DEBUG.
+    expect(output).toMatch(/session \S+ from session for slot \d/);
     expect(await leaks(consumer, output.replaceAll(service.emulator.apiKey, WORD))).toEqual([]);
   });
 });

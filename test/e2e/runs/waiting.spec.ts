@@ -65,7 +65,7 @@ test.describe('at a limit of one, where the second browser ends slowly', () => {
   });
 });
 
-test("an empty pool › is shown in the error when fallback is 'fail'", { tag: '@slow' }, async ({ newConsumer }) => {
+test("an empty pool › is shown in the error when fallback is 'fail'", async ({ newConsumer }) => {
   const consumer = await newConsumer();
   await consumer.write({
     'slow-chromium': '#!/bin/sh\nexec sleep 60\n',

@@ -30,7 +30,7 @@ const HOLD = `
 
 test.use({ browsers: 'shell' });
 
-test('Playwright: the test continues with what a person did, longer than its timeout', { tag: '@slow' }, async ({
+test('Playwright: the test continues with what a person did, longer than its timeout', async ({
   newConsumer,
   service,
 }) => {
@@ -170,7 +170,7 @@ test.describe('where no page matters', () => {
 for (const kit of kits) {
   // Mocha pauses a test's timeout; the others have no way to do so.
   test(`${kit.runner}: shows tests that wait for a person, when asked to and when failed`, {
-    tag: sharedTag(kit),
+    tag: kit.runner === 'mocha' ? [] : sharedTag(kit),
   }, async ({ newConsumer, service }) => {
     const consumer = await newConsumer('latest', 'commonjs', kit.packages);
     const names = ['logs in by hand', 'fails with a page'].map((name) => ownTitle(`${name} with ${kit.runner}`));
