@@ -27,8 +27,7 @@ export interface FoundTimings {
 export type TimingsSearch = FoundTimings | { timings: null; why: string };
 
 /**
- * Reads the timings of the option's file, else the file beside the config, else this machine's cache. In CI, the cache
- * is left out: other machines have another one, and the shards of a run need the same.
+ * Reads the timings of the option's file, else the file beside the config, else this machine's cache.
  * @throws OptionsError for a file of the option that is missing or invalid
  */
 export function findTimings(config: FullConfig, option: ShardsOption, env: NodeJS.ProcessEnv): TimingsSearch {
@@ -44,7 +43,7 @@ export function findTimings(config: FullConfig, option: ShardsOption, env: NodeJ
   const beside = readTimings(join(directory, DEFAULT_FILE));
   if (beside.timings) return withTests({ ...beside, from: DEFAULT_FILE });
   if (!beside.isMissing) return { timings: null, why: `${DEFAULT_FILE} is not used: ${beside.why}` };
-  const cache = env.CI ? null : cacheFile(config);
+  const cache = cacheFile(config, env);
   const cached = cache === null ? beside : readTimings(cache);
   if (cached.timings) return withTests({ ...cached, from: `the cache of this machine, ${relative('', cache ?? '')}` });
   return { timings: null, why: NONE };
@@ -64,11 +63,15 @@ export function checkRun(config: FullConfig, { shards = {} }: HostedOptions): vo
     );
 }
 
+/** Set by CI systems; Azure Pipelines, Jenkins and TeamCity do not set `CI`. */
+const CI_VARIABLES = ['CI', 'TF_BUILD', 'JENKINS_URL', 'TEAMCITY_VERSION'];
+
 /**
- * Written by runs without shards only: the shards of a run must all read the same. Null: there is no directory that
- * only this user can write to.
+ * Written by runs without shards only: the shards of a run must all read the same. Null: in CI, where other machines
+ * have another one; or there is no directory that only this user can write to.
  */
-export function cacheFile(config: FullConfig): string | null {
+export function cacheFile(config: FullConfig, env: NodeJS.ProcessEnv): string | null {
+  if (CI_VARIABLES.some((name) => env[name])) return null;
   const directory = configDirectory(config);
   const { ledgerDirectory } = projectDirectory(directory);
   const hash = createHash('sha256')

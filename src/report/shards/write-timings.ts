@@ -33,7 +33,7 @@ export async function writeTimings(
   for (const [key, history] of earlierTimings(config, whole, option)?.tests.entries() ?? [])
     if (exists(key)) earlier.set(key, history);
   const text = timingsText({ ...workersOf(config), browsers, tests: withMeasured(earlier, measured.entries()) });
-  const cache = config.shard || process.env.CI ? null : cacheFile(config);
+  const cache = config.shard ? null : cacheFile(config, process.env);
   for (const file of [join(directory, 'timings.json'), ...(cache === null ? [] : [cache])]) {
     try {
       await writeAtomically(file, text);
