@@ -1,4 +1,3 @@
-import { constants } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
@@ -6,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 import { parseMessage } from '../../cdp/message.ts';
 import { PoolwrightError } from '../../errors.ts';
+import { WHOLE_MESSAGES } from '../sockets/web-socket.ts';
 
 /** The endpoint runs on this machine. */
 const HANDSHAKE_TIMEOUT_MS = 30_000;
@@ -29,8 +29,7 @@ export class EndpointClient {
     const socket = new WebSocket(`${this.#url}/${path}?${new URLSearchParams(query)}`, {
       headers: { 'user-agent': userAgent },
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      perMessageDeflate: false,
-      maxPayload: constants.MAX_STRING_LENGTH,
+      ...WHOLE_MESSAGES,
     });
     await new Promise<void>((resolve, reject) => {
       socket.once('open', resolve);

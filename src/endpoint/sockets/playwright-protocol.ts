@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { loadPlaywright } from '../../clients/playwright/load-playwright.ts';
 import { errorMessage } from '../../common/error-message.ts';
 import { OptionsError } from '../../errors.ts';
-import { boundedSend, closeIfSilent, closeSocket, INTERNAL_ERROR, NORMAL } from './web-socket.ts';
+import { boundedSend, closeIfSilent, closeSocket, INTERNAL_ERROR, NORMAL, WHOLE_MESSAGES } from './web-socket.ts';
 
 /** The server runs in this process. */
 const HANDSHAKE_TIMEOUT_MS = 30_000;
@@ -77,7 +77,7 @@ async function serverOf(browser: Browser): Promise<string> {
 
 /** Passes on what the server sends. Returns a function that sends to it. */
 async function connectTo(address: string, tool: WebSocket): Promise<(text: string) => void> {
-  const server = new WebSocket(address, { perMessageDeflate: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS });
+  const server = new WebSocket(address, { ...WHOLE_MESSAGES, handshakeTimeout: HANDSHAKE_TIMEOUT_MS });
   server.on('close', (_code, reason) => closeSocket(tool, NORMAL, String(reason)));
   tool.on('close', () => server.close());
   await once(server, 'open');

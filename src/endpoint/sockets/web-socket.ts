@@ -10,9 +10,11 @@ export const INTERNAL_ERROR = 1011;
 /** The most bytes that the reason in a close frame may have. */
 const MAX_REASON_BYTES = 123;
 
-/** For sockets of tools, with the same limit as the connection to the browser. */
+/** Messages pass as the browser sends them: not compressed, and as long as a string may be. */
+export const WHOLE_MESSAGES = { perMessageDeflate: false, maxPayload: constants.MAX_STRING_LENGTH } as const;
+
 export function toolSockets(): WebSocketServer {
-  return new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: constants.MAX_STRING_LENGTH });
+  return new WebSocketServer({ noServer: true, ...WHOLE_MESSAGES });
 }
 
 /** Closes a socket with a reason, without secrets, and shortened to what fits. */
