@@ -183,17 +183,14 @@ test.describe('the proxy of a context', () => {
   };
 
   /** A request over TLS and one without differ in what they ask their proxy; who is asked is decided before that. */
-  const ONCE: Record<string, RegExp> = {
-    'http:': /^(socks5|bypassed for|https with|without a listener)/,
-    'https:': /^(bypassed for another port)/,
-  };
+  const OVER_TLS = /^(socks5|bypassed for|https with|without a listener)/;
   for (const [protocol, { secure }] of Object.entries(SERVERS)) {
     for (const [name, { start, settings }] of Object.entries(PROXIES)) {
       // A local Chromium never ends such a navigation.
       if (secure && / password$/.test(name) && !name.endsWith('name and password')) continue;
       test(
         `takes ${protocol} requests as in a local browser: ${name}`,
-        slowIf(ONCE[protocol]?.test(name) ?? false),
+        slowIf(!secure && OVER_TLS.test(name)),
         async ({ bothWays }) => {
           const dev = await startDevServer({ secure });
           const proxy = await start();

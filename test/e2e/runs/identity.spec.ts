@@ -71,8 +71,8 @@ test('identity › of a stealth browser is kept', { tag: '@versions' }, async ({
       'playwright.config.ts': config(`projects: [
       { name: 'isolated', use: { hosted: { session: ${SESSION} } } },
       { name: 'persistent', use: { hosted: { session: ${SESSION}, context: 'persistent' } } },
-      { name: 'override', use: { hosted: { session: ${SESSION}, identity: 'override' } } },
-      { name: 'plain', use: { hosted: { session: { country: 'DE' } } } },
+      { name: 'override', grep: /first/, use: { hosted: { session: ${SESSION}, identity: 'override' } } },
+      { name: 'plain', grep: /first/, use: { hosted: { session: { country: 'DE' } } } },
     ],`),
     },
     args: ['--workers=2'],
