@@ -4,8 +4,9 @@ import { expect } from '@playwright/test';
 import { Terminal } from '../../../../src/broker/log/terminal.ts';
 import { connectToBroker } from '../../../../src/broker/rpc/client.ts';
 import { PROTOCOL_VERSION } from '../../../../src/broker/rpc/line-socket.ts';
-import { listen } from '../../../../src/broker/server/server.ts';
+import { type BrokerHandlers, listen } from '../../../../src/broker/server/server.ts';
 import { LeaseError } from '../../../../src/errors.ts';
+import { planOf } from '../../../support/unit/broker/broker-parts.ts';
 import { test } from '../../../support/unit/broker/socket-broker.ts';
 
 /** How the broker's server handles clients that do not follow its protocol. */
@@ -85,5 +86,34 @@ test('a run that cannot begin: requests for a browser wait for the end of the ru
   expect(leased).toBe('waits');
   worker.close();
   for (const each of [before, after]) await expect(each).rejects.toMatchObject({ code: 'BROKER_LOST' });
+  server.close();
+});
+
+test("knows a worker's own project when it serves its request, also if both came before the run began", async ({
+  newAddress: address,
+}) => {
+  const calls: string[] = [];
+  const leases = {
+    register: () => calls.push('register'),
+    lease: async () => {
+      calls.push('lease');
+      throw new LeaseError('ABORTED', 'enough is known');
+    },
+    holderGone: () => undefined,
+  };
+  let begin: (run: BrokerHandlers) => void = () => undefined;
+  const begun = new Promise<BrokerHandlers>((resolve) => {
+    begin = resolve;
+  });
+  const terminal = new Terminal();
+  const server = await listen(address, { token: 't', observerToken: 'o', features: [], terminal, begun });
+  const worker = await connectToBroker({ address, token: 't' }, 'worker', { id: 'own', name: '', plan: planOf() });
+  const lease = worker.lease({ project: 'own', parallelIndex: 0, needMs: 0, prefetch: false });
+  lease.catch(() => undefined);
+  await worker.ask('ping', { silentMs: null }); // the server has both requests
+  begin({ leases, secrets: [] } as unknown as BrokerHandlers);
+  await expect(lease).rejects.toMatchObject({ code: 'ABORTED' });
+  expect(calls).toEqual(['register', 'lease']);
+  worker.close();
   server.close();
 });
