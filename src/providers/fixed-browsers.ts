@@ -112,7 +112,7 @@ export class FixedBrowsers implements CheckedProvider {
     throw new ProviderError('LIMIT_REACHED', `${ALL_IN_USE}.`);
   }
 
-  async silent(signal = new AbortController().signal): Promise<string[]> {
+  async silent(signal: AbortSignal = new AbortController().signal): Promise<string[]> {
     const places = this.#places.filter(({ isLeftOut, leased, max }) => isLeftOut && leased.size < max);
     const addresses = await Promise.all(places.map((place) => this.#addressOf(place, signal)));
     return places.flatMap(({ name }, n) => (addresses[n] === null ? name : []));
