@@ -7,7 +7,7 @@ import { failure } from '../record/failures.ts';
 import { type FigureRow, type RunWithFigures, withFigures } from '../record/figures.ts';
 import { recordText } from '../record/record-file.ts';
 import type { RunRecord } from '../record/run-record.ts';
-import { type BudgetCheck, checkBudget } from './budget.ts';
+import { type BudgetCheck, checkBudget } from './summary/budget.ts';
 import { reportToGitHub } from './summary/github.ts';
 import { Sheet } from './summary/layout.ts';
 import { type SummaryFiles, summaryLines } from './summary/summary.ts';

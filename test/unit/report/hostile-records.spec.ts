@@ -10,7 +10,7 @@ import { withFigures } from '../../../src/record/figures.ts';
 import { readRecords } from '../../../src/record/record-file.ts';
 import { type RunRecord, runRecord } from '../../../src/record/run-record.ts';
 import { mergeRecords } from '../../../src/record/shards/merge-records.ts';
-import { checkBudget } from '../../../src/report/budget.ts';
+import { checkBudget } from '../../../src/report/summary/budget.ts';
 import { reportToGitHub } from '../../../src/report/summary/github.ts';
 import { Sheet } from '../../../src/report/summary/layout.ts';
 import { summaryLines } from '../../../src/report/summary/summary.ts';

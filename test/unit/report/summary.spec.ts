@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { withFigures } from '../../../src/record/figures.ts';
 import type { RunRecord } from '../../../src/record/run-record.ts';
-import { checkBudget } from '../../../src/report/budget.ts';
+import { checkBudget } from '../../../src/report/summary/budget.ts';
 import { bytes, duration } from '../../../src/report/summary/format.ts';
 import { Sheet } from '../../../src/report/summary/layout.ts';
 import { type SummaryOptions, summaryLines } from '../../../src/report/summary/summary.ts';

@@ -1,5 +1,5 @@
-import type { Budget } from '../options/schema/reporter.ts';
-import type { RunFigures } from '../record/figures.ts';
+import type { Budget } from '../../options/schema/reporter.ts';
+import type { RunFigures } from '../../record/figures.ts';
 
 export interface BudgetCheck {
   /** One line for each exceeded limit. */
