@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { notify, print } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
-import { readRecords } from '../../record/record-file.ts';
+import { readRecords } from '../../record/read-records.ts';
 import { mergeRecords } from '../../record/shards/merge-records.ts';
 import { missingAmong } from '../../record/shards/shard-sets.ts';
 import type { MergeFeature } from '../../report/feature.ts';

@@ -7,7 +7,7 @@ import { sweepReport } from '../../../src/cli/commands/sweep.ts';
 import { tableLines } from '../../../src/cli/print.ts';
 import { printable, shellWord } from '../../../src/printable.ts';
 import { withFigures } from '../../../src/record/figures.ts';
-import { readRecords } from '../../../src/record/record-file.ts';
+import { readRecords } from '../../../src/record/read-records.ts';
 import { type RunRecord, runRecord } from '../../../src/record/run-record.ts';
 import { mergeRecords } from '../../../src/record/shards/merge-records.ts';
 import { checkBudget } from '../../../src/report/summary/budget.ts';
