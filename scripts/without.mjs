@@ -8,9 +8,9 @@ import { main } from './playwright.mjs';
 /**
  * `node scripts/without.mjs [NAME …]`: checks that a run can do without each feature that docs/architecture.md lists,
  * or those named. In a copy of the tree it deletes the feature's directories and lines, and those of features that need
- * it, and checks the types of the rest. With `--run`, it also builds the rest and runs its unit tests. With `--at-once`,
- * it deletes all of them once: a twelfth of the time, which finds the same but for what a feature imports from another
- * one; it looks for that in their imports.
+ * it, and checks the types of the rest. With `--run`, it also builds the rest and runs its unit tests.
+ *   --at-once   deletes all of them once, in a twelfth of the time. That finds the same but for what a feature imports
+ *               from another one, for which it looks in their imports
  *
  * The tests of a feature go with it. These are files and directories of its name in `test`, and files that import from
  * these, from its directories, or what the package exports of it. All others must compile and pass.

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@playwright/test';
@@ -10,14 +10,18 @@ import { requires } from '../../../support/requires.ts';
 
 const NOBODY = 65_534;
 
-test('other users of this machine are disconnected', async () => {
-  requires('Linux');
-  requires('root');
-  const server = createServer((_, response) => response.end('served'));
+async function refusingServer(listener: RequestListener) {
+  const server = createServer(listener);
   refuseOtherUsers(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+test('other users of this machine are disconnected', async () => {
+  requires('Linux');
+  requires('root');
+  const { server, port } = await refusingServer((_, response) => response.end('served'));
   const responseTo = async (uid: number) => {
     const ask = `exec 3<>/dev/tcp/127.0.0.1/${port}; printf 'GET / HTTP/1.0\r\n\r\n' >&3; cat <&3`;
     const child = spawn('bash', ['-c', ask], { uid, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] });
@@ -40,14 +44,10 @@ test('so are those that have closed the connection before it is accepted: the sy
   requires('Linux');
   requires('root');
   let requests = 0;
-  const server = createServer((_, response) => {
+  const { server, port } = await refusingServer((_, response) => {
     requests += 1;
     response.end();
   });
-  refuseOtherUsers(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   const ask = `exec 3<>/dev/tcp/127.0.0.1/${port}; printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3`;
   try {
     const connected = once(server, 'connection');
@@ -67,11 +67,7 @@ test('so are those that have closed the connection before it is accepted: the sy
 test('so are those that come from the port of a program of this user, at another address of loopback', async () => {
   requires('Linux');
   requires('root');
-  const server = createServer((_, response) => response.end('served'));
-  refuseOtherUsers(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { server, port } = await refusingServer((_, response) => response.end('served'));
   const ours = connect(port, '127.0.0.1');
   await once(ours, 'connect');
   const from = { port, host: '127.0.0.1', localAddress: '127.0.0.2', localPort: ours.localPort };
