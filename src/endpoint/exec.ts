@@ -55,7 +55,7 @@ export async function execCommand(
     );
   }
   // As of a variable that is not set.
-  if (!words[0]) throw new OptionsError('exec', '`poolwright exec`: the command is an empty text.');
+  if (!words[0]) throw new OptionsError('exec', '`poolwright exec`: the command is empty.');
   const program = programFile();
   const command = basename(words[0]);
   return await withEndpoint(command, start, async (endpoint) => await runCommand(words, endpoint, program, asked));

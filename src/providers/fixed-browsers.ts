@@ -10,7 +10,7 @@ import { type ProvidedBrowser, ProviderError, type ProviderRequest, type Release
 import type { CheckedProvider } from './provider-calls.ts';
 
 /** Why a worker waits. */
-export const ALL_IN_USE = 'all browsers of `browsers` are in use';
+export const ALL_IN_USE = 'all browsers of `browsers` that answer are in use';
 /** The end of a lease whose browser was in use. */
 const WORKED: ReadonlySet<ReleaseReason> = new Set(['finished', 'idle', 'rolled-over', 'expired'] as const);
 

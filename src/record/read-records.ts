@@ -3,7 +3,7 @@ import { errorMessage } from '../common/error-message.ts';
 import { describeIssues } from '../common/validation.ts';
 import { type RunRecord, runRecord } from './run-record.ts';
 
-/** Apart from `record-file`, which every run loads: it needs no texts about what is invalid. */
+/** Reads records to merge them. A run, which loads `record-file`, does without what says why one is invalid. */
 
 /** A file that cannot be merged. */
 export interface SkippedFile {

@@ -186,7 +186,7 @@ export class PlanQueue {
       const priority = () => (this.#pending.olderThan(order) < this.waiting ? PRIORITY.needed : PRIORITY.early);
       const order = this.#actions.order(slot, priority, () => this.#waiters.needMs);
       this.#pending.add(order);
-      // A new browser fits every request: none lasts longer.
+      // By then, it is not pending any more. A new browser fits every request: none lasts longer.
       const came = (held: HeldBrowser) => this.#handOn(held, () => true);
       order.browser.then(came, (error: unknown) => this.#failed(error));
     }

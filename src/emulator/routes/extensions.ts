@@ -6,7 +6,7 @@ import {
   extensionAnswer,
   extensionId,
   extensionList,
-} from '../../service/schemas/workspace.ts';
+} from '../../service/schemas/extension.ts';
 import { ApiError } from '../api-error.ts';
 import { type ApiEnv, createRouter, jsonResponse, limitBody, route } from '../http.ts';
 

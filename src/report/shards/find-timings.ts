@@ -5,6 +5,7 @@ import type { FullConfig } from '@playwright/test/reporter';
 import { errorMessage } from '../../common/error-message.ts';
 import { notify } from '../../common/text/notify.ts';
 import { OptionsError } from '../../errors.ts';
+import { inContinuousIntegration } from '../../options/environment.ts';
 import { projectDirectory } from '../../options/project-directory.ts';
 import type { ShardsOption } from '../../options/schema/reporter.ts';
 import type { HostedOptions } from '../../options/schema/schema.ts';
@@ -63,15 +64,15 @@ export function checkRun(config: FullConfig, { shards = {} }: HostedOptions): vo
     );
 }
 
-/** Set by CI systems; Azure Pipelines, Jenkins and TeamCity do not set `CI`. */
-const CI_VARIABLES = ['CI', 'TF_BUILD', 'JENKINS_URL', 'TEAMCITY_VERSION'];
+/** Of Azure Pipelines, Jenkins and TeamCity, which do not set `CI`. */
+const OTHER_CI = ['TF_BUILD', 'JENKINS_URL', 'TEAMCITY_VERSION'];
 
 /**
  * Written by runs without shards only: the shards of a run must all read the same. Null: in CI, where other machines
  * have another one; or there is no directory that only this user can write to.
  */
 export function cacheFile(config: FullConfig, env: NodeJS.ProcessEnv): string | null {
-  if (CI_VARIABLES.some((name) => env[name])) return null;
+  if (inContinuousIntegration(env) || OTHER_CI.some((name) => env[name])) return null;
   const directory = configDirectory(config);
   const { ledgerDirectory } = projectDirectory(directory);
   const hash = createHash('sha256')

@@ -1,22 +1,10 @@
-import type { SlotView } from '../../broker/watch/view.ts';
 import { element } from '../../common/page/dom.ts';
 import { FinishedTests } from './finished-tests.ts';
-import { draw, type Pictures } from './pictures.ts';
+import type { Pictures } from './pictures.ts';
 import type { Run } from './store.ts';
-import { HoldBar } from './take-over/hold-bar.ts';
-import {
-  duration,
-  joined,
-  missingPicture,
-  runFacts,
-  runTime,
-  shortAddress,
-  slotSince,
-  slotState,
-  slotTitle,
-  stateOf,
-} from './texts.ts';
-import { Parts, setChildren, setLine, setText } from './update.ts';
+import { runFacts, runTime } from './texts.ts';
+import { Tile, type TileActions } from './tile.ts';
+import { Parts, setChildren, setText } from './update.ts';
 
 export interface RunActions extends TileActions {
   onEnlargeTest(run: string, test: string): void;
@@ -101,65 +89,4 @@ function sizeOf(tiles: number): string {
   if (tiles === 2) return 'large';
   if (tiles <= 6) return 'medium';
   return tiles <= 12 ? 'small' : 'tiny';
-}
-
-/** The reader's actions in a tile. */
-interface TileActions {
-  onEnlarge(run: string, slot: number): void;
-  onRelease(run: string, slot: number): void;
-}
-
-/** One worker slot: its browser's picture, and what runs there. */
-class Tile {
-  readonly root: HTMLLIElement;
-  readonly run: string;
-  readonly slot: number;
-  /** Whether the reader can see it. */
-  isVisible = false;
-  readonly #canvas = element('canvas', { 'aria-hidden': 'true' });
-  readonly #missing = element('span', { class: 'missing' });
-  readonly #enlarge = element('button', { type: 'button', class: 'picture' }, this.#canvas, this.#missing);
-  readonly #title = element('h3');
-  readonly #state = element('span', { class: 'state' });
-  readonly #facts = element('span', { class: 'facts' });
-  readonly #time = element('span', { class: 'time' });
-  readonly #step = element('p', { class: 'step' });
-  readonly #address = element('p', { class: 'address' });
-  readonly #session = element('p', { class: 'session' });
-  readonly #hold: HoldBar;
-
-  constructor(run: string, slot: number, actions: TileActions) {
-    this.run = run;
-    this.slot = slot;
-    const takeOver = element('button', { type: 'button', class: 'main' }, 'Take over');
-    this.#hold = new HoldBar(() => actions.onRelease(run, slot), document.createTextNode(''), takeOver);
-    for (const button of [this.#enlarge, takeOver]) {
-      button.addEventListener('click', () => actions.onEnlarge(run, slot));
-    }
-    this.#enlarge.setAttribute('aria-label', `Enlarge slot ${slot}`);
-    const status = element('p', { class: 'status' }, this.#state, ' ', this.#facts, ' ', this.#time);
-    const details = element('div', { class: 'details' }, this.#step, this.#address, this.#session);
-    const text = element('div', { class: 'text' }, this.#title, status, details, this.#hold.root);
-    this.root = element('li', { class: 'tile' }, this.#enlarge, text);
-  }
-
-  update(view: SlotView, pictures: Pictures, now: number): void {
-    const target = pictures.shownTarget(this.run, view);
-    const page = view.pages.find((each) => each.target === target) ?? view.pages.at(-1);
-    this.root.dataset.state = stateOf(view);
-    draw(this.#canvas, pictures.get(this.run, view.slot, target));
-    setText(this.#missing, this.#canvas.hidden ? missingPicture(view) : '');
-    setLine(this.#title, slotTitle(view));
-    setText(this.#state, slotState(view));
-    setText(this.#facts, joined(`slot ${view.slot}`, view.test?.project ?? null));
-    setText(this.#time, duration(now - slotSince(view)));
-    setLine(this.#step, view.test?.step ?? '');
-    setLine(this.#address, page?.url ?? '', shortAddress(page?.url ?? ''));
-    setLine(this.#session, view.sessionId === null ? '' : `session ${view.sessionId}`);
-    this.#hold.update(view.hold, now);
-  }
-
-  focus(): void {
-    this.#enlarge.focus();
-  }
 }

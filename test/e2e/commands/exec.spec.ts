@@ -254,7 +254,7 @@ test.describe('without pages', () => {
     // One line: no run has begun.
     expect(await ends('')).toMatchObject({
       code: 2,
-      stderr: 'poolwright: `poolwright exec`: the command is an empty text. [OPTIONS_INVALID]\n',
+      stderr: 'poolwright: `poolwright exec`: the command is empty. [OPTIONS_INVALID]\n',
     });
     // What follows the command is the command's, also without `--`.
     const print = 'console.log(JSON.stringify(process.argv.slice(1)))';

@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { contentTypeOf } from '../../../../src/cdp/network/files/proxied-files.ts';
+import { contentTypeOf } from '../../../../src/cdp/network/files/content-types.ts';
 import { VisitedOrigins, visitedOriginOf } from '../../../../src/cdp/network/policy/visited-origins.ts';
 
 const cases: [name: string, content: string | Buffer, type: string][] = [
